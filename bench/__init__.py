@@ -1,0 +1,1 @@
+"""Measurements on real data; ``python -m bench`` runs all and writes ``bench/results``."""

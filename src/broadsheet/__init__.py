@@ -1,0 +1,1 @@
+"""Broadsheet: a research reader's own paper."""

@@ -1,0 +1,6 @@
+"""``python -m broadsheet`` is the ``broadsheet`` command."""
+
+from broadsheet.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Makes parts of ``docs/cli.md``, ``api.md`` and ``settings.md``: ``python -m broadsheet.cli.reference docs``.
+
+A page keeps what is written by hand; only what lies between its two marker lines is made here, from the commands,
+the routes and the settings themselves. A test compares.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from broadsheet.cli import command
+from broadsheet.settings import CONFIG_NAME, PREFIX, Settings, describe
+
+BEGIN = "<!-- made by `make docs`: change the code, not this -->"
+END = "<!-- end of what is made -->"
+WIDTH = 88
+
+
+def commands_text() -> str:
+    """The help of every command, each under a heading of its own."""
+    parts = [_section("broadsheet", command, None)]
+    with click.Context(command, info_name="broadsheet") as context:
+        for name in command.list_commands(context):
+            parts.append(_section(f"broadsheet {name}", command.commands[name], context))
+    return "\n".join(parts)
+
+
+def _section(heading: str, described: click.Command, parent: click.Context | None) -> str:
+    name = heading.rpartition(" ")[2]
+    context = click.Context(described, info_name=name, parent=parent, terminal_width=WIDTH)
+    return f"## {heading}\n\n```text\n{described.get_help(context)}\n```\n"
+
+
+def settings_text() -> str:
+    """A table of every setting: its name, default, variable and meaning."""
+    lines = [f"| In `{CONFIG_NAME}` | Default | Variable | Meaning |", "|---|---|---|---|"]
+    bounds = {field.name: _bounds(field.metadata) for field in fields(Settings)}
+    for name, default, meaning in describe():
+        key = "" if name == "home" else f"`{name}`"
+        lines.append(f"| {key} | {default} | `{PREFIX}{name.upper()}` | {meaning}{bounds[name]} |")
+    return "\n".join(lines) + "\n"
+
+
+def _bounds(metadata: Mapping[str, Any]) -> str:
+    low, high = metadata.get("low"), metadata.get("high")
+    return "" if low is None else f" From {low:,} to {high:,}."
+
+
+def api_text() -> str:
+    """Every route with its parameters, and every shape of an answer with its fields."""
+    from broadsheet.library import Library
+    from broadsheet.web import create_app
+
+    schema = create_app(cast("Library", None)).openapi()
+    parts = [_route(path, item["get"]) for path, item in schema["paths"].items()]
+    shapes = {name: shape for name, shape in schema["components"]["schemas"].items() if name.endswith(("Out", "Body"))}
+    parts += [_shape(name, shape) for name, shape in shapes.items()]
+    return "\n".join(parts)
+
+
+def _route(path: str, operation: Mapping[str, Any]) -> str:
+    answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    lines = [f"## GET {path}", "", operation["description"], "", f"Answers {_type(answer)}.", ""]
+    parameters = operation.get("parameters", [])
+    if parameters:
+        lines += ["| Parameter | Kind | Meaning |", "|---|---|---|"]
+    for parameter in parameters:
+        meaning = parameter.get("description", "The paper's number or any identifier of it.")
+        lines.append(f"| `{parameter['name']}` | {_type(parameter['schema'])} | {meaning} |")
+    return "\n".join(lines) + ("\n" if parameters else "")
+
+
+def _shape(name: str, shape: Mapping[str, Any]) -> str:
+    lines = [f"## {name}", "", shape.get("description", ""), "", "| Field | Kind | Meaning |", "|---|---|---|"]
+    for field, described in shape["properties"].items():
+        lines.append(f"| `{field}` | {_type(described)} | {described.get('description', '')} |")
+    return "\n".join(lines) + "\n"
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """A JSON schema in a few words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_type(option) for option in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list of {_type(schema['items'])}"
+    if "additionalProperties" in schema:
+        return f"object of {_type(schema['additionalProperties'])}"
+    words = " or ".join(f"`{value}`" for value in schema["enum"]) if "enum" in schema else str(schema.get("type"))
+    if "maximum" in schema:
+        words += f" from {schema['minimum']:,} to {schema['maximum']:,}"
+    if "default" in schema:
+        words += f", else `{schema['default']}`"
+    return words.replace("string", "text").replace("date", "day")
+
+
+PAGES = {"api.md": api_text, "cli.md": commands_text, "settings.md": settings_text}
+
+
+def renewed(page: str, made: str) -> str:
+    """``page`` with ``made`` between its marker lines. Raises ValueError for a page without them."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"the page lacks the lines {BEGIN!r} and {END!r}")
+    return f"{before}{BEGIN}\n\n{made}\n{END}{after}"
+
+
+def renew(folder: Path) -> None:
+    """Write the generated parts of the pages in ``folder`` again."""
+    for name, make in PAGES.items():
+        page = folder / name
+        page.write_text(renewed(page.read_text("utf-8"), make()), "utf-8")
+
+
+if __name__ == "__main__":
+    renew(Path(sys.argv[1]))

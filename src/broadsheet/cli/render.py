@@ -1,0 +1,185 @@
+"""Search results and papers as text for a terminal. Everything from a source passes through ``safe``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Sequence
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import click
+
+from broadsheet.cli.common import safe
+
+if TYPE_CHECKING:
+    from broadsheet.model import Hit, Paper, Results, StoredRecord
+
+PIPED_WIDTH = 100
+SHOWN_AUTHORS = 6
+
+# Stand for the start and end of a highlighted word while text is wrapped; ``safe`` takes them out of a source's text.
+_OPEN, _CLOSE = "\x02", "\x03"
+
+
+class _TextOfHTML(HTMLParser):
+    """The words of a snippet, marks kept, mathematics as its TeX where the page has that."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._math: list[str] | None = None
+        self._tex: str | None = None
+        self._in_tex = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open a mark, or begin to collect a formula."""
+        if tag == "mark":
+            self.parts.append(_OPEN)
+        elif tag == "math":
+            self._math, self._tex = [], None
+        elif tag == "annotation" and dict(attrs).get("encoding") == "application/x-tex":
+            self._in_tex = True
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close a mark, or put a formula in its place."""
+        if tag == "mark":
+            self.parts.append(_CLOSE)
+        elif tag == "annotation":
+            self._in_tex = False
+        elif tag == "math" and self._math is not None:
+            self.parts.append(f"${self._tex}$" if self._tex else "".join(self._math))
+            self._math = None
+
+    def handle_data(self, data: str) -> None:
+        """Collect text."""
+        text = safe(data)
+        if self._in_tex:
+            self._tex = text.strip()
+        elif self._math is not None:
+            self._math.append(text.strip())
+        else:
+            self.parts.append(text)
+
+
+def html_to_text(html: str) -> str:
+    """One line of text; highlighted words lie between two control characters that ``paint`` turns into colour."""
+    parser = _TextOfHTML()
+    parser.feed(html)
+    parser.close()
+    return " ".join("".join(parser.parts).split())
+
+
+def paint(text: str, *, bold: bool = False) -> str:
+    """Highlighted words in colour; on output that is not a terminal click takes the colour out again."""
+    after = "\x1b[0;1m" if bold else "\x1b[0m"
+    start = "\x1b[1m" if bold else ""
+    end = "\x1b[0m" if bold else ""
+    return start + text.replace(_OPEN, "\x1b[1;33m").replace(_CLOSE, after) + end
+
+
+def width() -> int:
+    """Columns to fill: the terminal's, at most 110; a fixed number where there is none."""
+    if not sys.stdout.isatty():
+        return PIPED_WIDTH
+    return max(40, min(shutil.get_terminal_size().columns, 110))
+
+
+def wrapped(text: str, indent: int) -> str:
+    """``text`` in lines with ``indent`` spaces before each; a letter of double width counts twice."""
+    columns = width() - indent
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    columns = max(20, round(columns * len(text) / (len(text) + wide))) if wide else columns
+    return textwrap.indent(textwrap.fill(text, columns, break_on_hyphens=False), " " * indent)
+
+
+def authors_line(authors: Sequence[str], truncated: bool = False) -> str:
+    """The first authors, and how many more there are."""
+    shown = ", ".join(safe(name) for name in authors[:SHOWN_AUTHORS])
+    more = len(authors) - SHOWN_AUTHORS
+    if more > 0:
+        return f"{shown} and {more} more"
+    return f"{shown} and others" if truncated and shown else shown
+
+
+def facts_line(paper: Paper) -> str:
+    """Venue and year, areas, identifiers, code: what tells one paper from another."""
+    venue = " ".join(x for x in (paper.venue.upper(), str(paper.year or "")) if x)
+    facts = [venue, *map(str, paper.areas[:2]), *map(str, paper.identifiers[:2])]
+    if paper.has_code:
+        facts.append("code")
+    return safe(" | ".join(fact for fact in facts if fact))
+
+
+def results_lines(results: Results) -> Iterable[str]:
+    """A page of results, and how to get the next one."""
+    first = (results.page - 1) * results.page_size + 1
+    for number, hit in enumerate(results.hits, first):
+        yield from hit_lines(hit, number)
+    if results.hits:
+        yield f"{first} to {first + len(results.hits) - 1} of {results.total}."
+    elif results.total:
+        yield f"There is no page {results.page}; the last is {results.pages}."
+    else:
+        yield "Nothing found."
+    if results.page < results.pages:
+        yield f"For more: --page {results.page + 1}"
+    yield from (safe(note) for note in results.notes)
+
+
+def hit_lines(hit: Hit, number: int) -> Iterable[str]:
+    """One result: title, authors, facts, the sentence that matched, and its number for ``show``."""
+    title = html_to_text(hit.title_html) or _plain(hit.paper.title)
+    yield paint(wrapped(f"{number}. {title}", 4).removeprefix("    "), bold=True)
+    for line in (authors_line(hit.paper.authors, hit.paper.authors_truncated), facts_line(hit.paper)):
+        if line:
+            yield wrapped(line, 4)
+    snippet = html_to_text(hit.snippet)
+    if snippet:
+        yield paint(wrapped(snippet, 4))
+    yield click.style(f"    broadsheet show {hit.paper.id}", dim=True)
+    yield ""
+
+
+def paper_lines(paper: Paper, records: Sequence[StoredRecord], urls: Sequence[str]) -> Iterable[str]:
+    """Everything about one paper."""
+    yield click.style(wrapped(_plain(paper.title), 0), bold=True)
+    authors = ", ".join(safe(name) for name in paper.authors) + (" and others" if paper.authors_truncated else "")
+    if authors:
+        yield wrapped(authors, 0)
+    facts = facts_line(paper)
+    if facts:
+        yield wrapped(facts, 0)
+    if paper.day:
+        yield f"{'Listed' if paper.listed else 'Published'} {paper.day.isoformat()}"
+    if paper.status:
+        yield safe(f"Status: {paper.status}")
+    if paper.abstract:
+        yield ""
+        if paper.summarised:
+            yield "Summary (not the authors' abstract):"
+        yield wrapped(_plain(paper.abstract), 0)
+    yield ""
+    for title in paper.other_titles:
+        yield wrapped(f"Also titled: {_plain(title)}", 0)
+    for url in dict.fromkeys([*urls, *(link.url for link in paper.links)]):
+        yield safe(url)
+    if paper.related:
+        yield "Related: " + ", ".join(f"broadsheet show {other}" for other in paper.related)
+    for stored in records:
+        yield safe(f"Record {stored.id} from {stored.record.source}: {stored.record.key}")
+
+
+def table(rows: Iterable[tuple[str, str]]) -> Iterable[str]:
+    """Two columns, the first as wide as its widest cell."""
+    kept = list(rows)
+    first = max((len(name) for name, _ in kept), default=0)
+    return (f"{name:<{first}}  {safe(value)}".rstrip() for name, value in kept)
+
+
+def _plain(markup: str) -> str:
+    from broadsheet.text import to_plain
+
+    return safe(to_plain(markup))

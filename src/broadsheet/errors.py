@@ -1,0 +1,42 @@
+"""What can go wrong, one class for each failure that a caller can act on.
+
+Every message says what happened, where (file, line or field), and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class BroadsheetError(Exception):
+    """Base of all errors raised on purpose."""
+
+
+class SettingsError(BroadsheetError):
+    """A setting has a value that cannot be used; names the setting and where it was set."""
+
+
+class InputError(BroadsheetError):
+    """A whole input (file, page, upload) cannot be read; single bad entries are refusals, not errors."""
+
+
+class NotFoundError(BroadsheetError):
+    """No such paper, record or library."""
+
+
+class StoreError(BroadsheetError):
+    """The database cannot be read or written (disk full, corrupted, not a database)."""
+
+
+class BusyError(StoreError):
+    """Another process is writing; the message says which, where that is known."""
+
+
+class IndexDamagedError(BroadsheetError):
+    """The index cannot be opened; ``broadsheet doctor --rebuild-index`` makes it again from the database."""
+
+
+class EncoderUnavailableError(BroadsheetError):
+    """The encoder's weights are not at hand; search goes on by words alone."""
+
+
+class MissingExtraError(BroadsheetError):
+    """An optional part is not installed; the message names the extra."""

@@ -1,0 +1,31 @@
+"""Import: which records are new, which paper each belongs to, what a paper is; and keeping the indexes up to date."""
+
+from broadsheet.ingest.derive import derive
+from broadsheet.ingest.encoding import encode_pending, forget_gone, passage_text, pending, pending_count
+from broadsheet.ingest.indexing import drain, index_document, rebuild
+from broadsheet.ingest.judge import merge_papers, split_record
+from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
+from broadsheet.ingest.pipeline import file_digest, import_items
+from broadsheet.ingest.reading import Reading, read
+
+__all__ = [
+    "Candidate",
+    "Intent",
+    "Judgements",
+    "Reading",
+    "decide",
+    "derive",
+    "drain",
+    "encode_pending",
+    "file_digest",
+    "forget_gone",
+    "import_items",
+    "index_document",
+    "merge_papers",
+    "passage_text",
+    "pending",
+    "pending_count",
+    "read",
+    "rebuild",
+    "split_record",
+]

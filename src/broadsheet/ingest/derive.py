@@ -1,0 +1,192 @@
+"""A paper from its records, field by field. Pure, and independent of the records' order.
+
+Which record gives a field (the first difference decides; ``SOURCE_RANK`` and then source and key decide between equals):
+
+| field | order of preference |
+|---|---|
+| title | true before derived from the abstract; undamaged; not all in capitals; rank |
+| abstract | the authors' own before a summary of ours; undamaged; longer; rank |
+| authors | not empty; whole before cut; undamaged; longer; spelled more fully; rank. Names are then spelled as the fullest list has them |
+| venue, year, status | of one record: with a venue before a preprint; rank. What it leaves out comes from the next |
+| published | the earliest |
+| listed | the earliest |
+| identifiers, areas, links, keywords, other titles | all, in order of rank; an area without subarea yields to the same with one |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from typing import Any, TypeVar
+
+from broadsheet.ingest.compare import is_preprint
+from broadsheet.ingest.reading import Reading, read
+from broadsheet.model import Area, Identifier, Link, LinkKind, Paper, PaperId, Record, Scheme, StoredRecord
+from broadsheet.text import fold, is_damaged, same_person, title_fingerprint
+
+SOURCE_RANK = (
+    "arxiv",
+    "openreview",
+    "acl",
+    "crossref",
+    "dblp",
+    "pubmed",
+    "jsonl",
+    "bibtex",
+    "ris",
+    "csv",
+    "listing",
+    "sample",
+)
+"""Sources from the most to the least careful, by the part of their name before a colon; unknown ones come before ``listing``."""
+
+_UNKNOWN_RANK = SOURCE_RANK.index("listing") - 0.5
+_LINK_ORDER = {kind: i for i, kind in enumerate(LinkKind)}
+_SCHEME_ORDER = {scheme: i for i, scheme in enumerate(Scheme)}
+T = TypeVar("T")
+
+
+def derive(paper_id: PaperId, records: Sequence[StoredRecord | Record]) -> Paper:
+    """The paper that these records (at least one) make together. Its relations are the store's to know."""
+    return derive_from(paper_id, [read(r.record if isinstance(r, StoredRecord) else r) for r in records])
+
+
+def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
+    """``derive`` for records that are cleaned already."""
+    ordered = sorted(readings, key=_rank)
+    origins: dict[str, str] = {}
+    titled = _first(ordered, "title", origins, lambda r: not r.title, lambda r: r.record.title_derived, _title_flaws)
+    told = _first(ordered, "abstract", origins, lambda r: not r.abstract, _abstract_order)
+    listed = _first(ordered, "authors", origins, lambda r: not r.authors, _author_order)
+    venue, year, status = _publication(ordered, origins)
+    title, abstract = titled.title, told.abstract
+    authors = _best_spelling(listed.authors, ordered)
+    return Paper(
+        id=paper_id,
+        title=title,
+        abstract=abstract,
+        authors=authors,
+        identifiers=_identifiers(ordered),
+        areas=_areas(area for r in ordered for area in r.record.areas),
+        venue=venue,
+        year=year,
+        published=_earliest(ordered, "published", origins),
+        listed=_earliest(ordered, "listed", origins),
+        links=_links(link for r in ordered for link in r.record.links),
+        keywords=_unique((word for r in ordered for word in r.record.keywords), fold),
+        status=status,
+        other_titles=_other_titles(title, ordered),
+        authors_truncated=listed.record.authors_truncated,
+        summarised=told.record.summarised and bool(abstract),
+        damaged=is_damaged(title) or is_damaged(abstract) or any("\ufffd" in name for name in authors),
+        origins=origins,
+    )
+
+
+def _rank(reading: Reading) -> tuple[float, str, str, Any]:
+    family = reading.record.source.split(":", 1)[0]
+    rank = SOURCE_RANK.index(family) if family in SOURCE_RANK else _UNKNOWN_RANK
+    return rank, reading.record.source, reading.record.key, reading.record.raw
+
+
+def _first(ordered: Sequence[Reading], field: str, origins: dict[str, str], *keys: Callable[[Reading], Any]) -> Reading:
+    best = min(ordered, key=lambda r: tuple(key(r) for key in keys)) if len(ordered) > 1 else ordered[0]
+    if getattr(best, field):
+        origins[field] = _origin(best)
+    return best
+
+
+def _origin(reading: Reading) -> str:
+    return f"{reading.record.source}:{reading.record.key}"
+
+
+def _title_flaws(reading: Reading) -> tuple[bool, bool]:
+    return is_damaged(reading.title), reading.title.isupper()
+
+
+def _abstract_order(reading: Reading) -> tuple[bool, bool, int]:
+    return reading.record.summarised, is_damaged(reading.abstract), -len(reading.abstract)
+
+
+def _author_order(reading: Reading) -> tuple[bool, bool, int, int]:
+    names = reading.authors
+    damaged = any("\ufffd" in name for name in names)
+    return reading.record.authors_truncated, damaged, -len(names), -sum(map(_fullness, names))
+
+
+def _fullness(name: str) -> int:
+    """How much a spelling tells: letters, and accents for which a plainer spelling of equal length has none."""
+    return 2 * sum(map(str.isalpha, name)) + sum(not c.isascii() for c in name)
+
+
+def _best_spelling(names: tuple[str, ...], ordered: Sequence[Reading]) -> tuple[str, ...]:
+    """Each name as the record spells it that spells it most fully.
+
+    Only where the other list has one such person, and is no longer than a page: else nobody knows which of two is meant.
+    """
+    others = [r.authors for r in ordered if r.authors != names and 0 < len(r.authors) <= 100]
+    if not others or len(names) > 100:
+        return names
+    best = list(names)
+    for i, name in enumerate(names):
+        for other in others:
+            alike = [candidate for candidate in other if same_person(name, candidate)]
+            if len(alike) == 1 and sum(same_person(alike[0], own) for own in names) == 1:
+                best[i] = max(best[i], alike[0], key=lambda spelling: (_fullness(spelling), spelling))
+    return tuple(best)
+
+
+def _publication(ordered: Sequence[Reading], origins: dict[str, str]) -> tuple[str, int | None, str]:
+    by_venue = sorted(ordered, key=lambda r: (is_preprint(r), not r.record.venue))
+    venue = next((r for r in by_venue if r.record.venue), None)
+    year = next((r for r in by_venue if r.record.year), None) or next((r for r in by_venue if r.year), None)
+    status = next((r for r in by_venue if r.record.status), None)
+    for field, reading in (("venue", venue), ("year", year), ("status", status)):
+        if reading:
+            origins[field] = _origin(reading)
+    return (
+        venue.record.venue if venue else "",
+        year.year if year else None,
+        status.record.status if status else "",
+    )
+
+
+def _earliest(ordered: Sequence[Reading], field: str, origins: dict[str, str]) -> date | None:
+    dated = [reading for reading in ordered if getattr(reading.record, field)]
+    if not dated:
+        return None
+    first = min(dated, key=lambda reading: getattr(reading.record, field))
+    origins[field] = _origin(first)
+    found: date = getattr(first.record, field)
+    return found
+
+
+def _unique(values: Iterable[T], key: Callable[[T], object]) -> tuple[T, ...]:
+    found: dict[object, T] = {}
+    for value in values:
+        found.setdefault(key(value), value)
+    return tuple(found.values())
+
+
+def _identifiers(ordered: Sequence[Reading]) -> tuple[Identifier, ...]:
+    return tuple(sorted({i for r in ordered for i in r.identifiers}, key=lambda i: (_SCHEME_ORDER[i.scheme], i.value)))
+
+
+def _areas(areas: Iterable[Area]) -> tuple[Area, ...]:
+    found = _unique(areas, lambda area: (fold(area.name), fold(area.subarea)))
+    divided = {fold(area.name) for area in found if area.subarea}
+    return tuple(area for area in found if area.subarea or fold(area.name) not in divided)
+
+
+def _links(links: Iterable[Link]) -> tuple[Link, ...]:
+    found = _unique(links, lambda link: link.url.split("://", 1)[-1].rstrip("/"))
+    return tuple(sorted(found, key=lambda link: _LINK_ORDER[link.kind]))
+
+
+def _other_titles(title: str, ordered: Sequence[Reading]) -> tuple[str, ...]:
+    if len(ordered) == 1:
+        return ()
+    own = title_fingerprint(title) or title
+    titles = (r.title for r in ordered if r.title and not r.record.title_derived)
+    others = _unique(titles, lambda other: title_fingerprint(other) or other)
+    return tuple(other for other in others if (title_fingerprint(other) or other) != own)

@@ -1,0 +1,96 @@
+"""From the change log into the text index. The index says itself up to which change it is: killed at any moment, it goes on there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Protocol
+
+from broadsheet.index import TextIndex
+from broadsheet.model import Change, IndexDocument, Paper, PaperId
+from broadsheet.text import to_plain
+
+
+class PaperStore(Protocol):
+    """What indexing needs of a store."""
+
+    def changes_since(self, seq: int, limit: int) -> list[Change]:
+        """Entries of the change log after ``seq``."""
+
+    def last_seq(self) -> int:
+        """The last number of the change log."""
+
+    def papers(self, papers: Iterable[PaperId]) -> dict[PaperId, Paper]:
+        """Papers by id; merged ids give the surviving paper."""
+
+    def iterate_papers(self, batch: int = 1000) -> Iterator[Paper]:
+        """All papers."""
+
+
+class RebuildableIndex(TextIndex, Protocol):
+    """A text index that can be emptied."""
+
+    def clear(self) -> None:
+        """Take out all papers; as with ``add``, nothing is seen before ``commit``."""
+
+
+def index_document(paper: Paper) -> IndexDocument:
+    """What the index holds of a paper."""
+    return IndexDocument(
+        id=paper.id,
+        title=to_plain(paper.title),
+        abstract=to_plain(paper.abstract),
+        authors=paper.authors,
+        areas=paper.areas,
+        keywords=tuple(map(to_plain, paper.keywords)),
+        venue=paper.venue,
+        year=paper.year,
+        day=paper.day,
+        has_code=paper.has_code,
+        identifiers=tuple(map(str, paper.identifiers)),
+        other_titles=tuple(map(to_plain, paper.other_titles)),
+    )
+
+
+def drain(
+    store: PaperStore, index: RebuildableIndex, *, batch: int = 2000, should_stop: Callable[[], bool] = lambda: False
+) -> int:
+    """Apply all changes that the index does not have yet, ``batch`` of them a commit; how many changes there were.
+
+    An index that knows of later changes than the store belongs to another database (or this one was restored from a backup):
+    it is built again.
+    """
+    applied = index.applied_seq()
+    if applied > store.last_seq():
+        rebuild(store, index)
+        return 0
+    done = 0
+    while not should_stop() and (changes := store.changes_since(applied, batch)):
+        ids = {change.paper_id for change in changes}
+        found = store.papers(ids)
+        # A merged id gives the paper that survived, which has a change of its own; the old id leaves the index.
+        present = [paper for asked, paper in found.items() if paper.id == asked]
+        gone = ids - {paper.id for paper in present}
+        applied = changes[-1].seq
+        index.apply([index_document(paper) for paper in present], sorted(gone), seq=applied)
+        done += len(changes)
+    return done
+
+
+def rebuild(
+    store: PaperStore, index: RebuildableIndex, *, batch: int = 5000, on_batch: Callable[[int], None] | None = None
+) -> int:
+    """Make the index again from all papers; how many there are. ``on_batch`` gets the number done so far.
+
+    Changes made meanwhile come after the number that the index is marked with, so the next ``drain`` applies them.
+    """
+    seq = store.last_seq()
+    index.clear()
+    papers, done = store.iterate_papers(), 0
+    while some := list(islice(papers, batch)):
+        index.add([index_document(paper) for paper in some], ())
+        done += len(some)
+        if on_batch:
+            on_batch(done)
+    index.commit(seq)
+    return done

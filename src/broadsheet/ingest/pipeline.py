@@ -1,0 +1,325 @@
+"""The way of an entry from a source into the store: known or new, which paper, what the paper is now. One transaction a batch."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import blake2b
+from itertools import chain, islice
+from pathlib import Path
+from typing import Protocol
+
+from broadsheet.ingest.derive import derive_from
+from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
+from broadsheet.ingest.reading import Reading, read
+from broadsheet.model import ImportSummary, PaperId, Record, RecordId, Refusal
+from broadsheet.store import (
+    EncodedRecord,
+    KnownRecord,
+    PaperWrite,
+    RecordKey,
+    RecordWrite,
+    Store,
+    WriteBatch,
+    encode_record,
+)
+
+MAX_REFUSALS = 100
+"""Refusals that a summary lists; the rest are counted."""
+MAX_CANDIDATES = 50
+"""Papers looked at for one record; a key that more papers share is no sign of identity."""
+
+
+class Item(Protocol):
+    """An entry of a source and where it stands (``sources.base.Item``)."""
+
+    @property
+    def ordinal(self) -> int:
+        """How many entries came before."""
+
+    @property
+    def entry(self) -> Record | Refusal:
+        """The record, or why there is none."""
+
+
+def file_digest(path: Path) -> str:
+    """Names a file by its first megabyte, size and time of change, so that an import goes on where it stopped.
+
+    The name does not count; a file that was changed anywhere is another one.
+    """
+    with path.open("rb") as file:
+        head = file.read(1 << 20)
+        status = os.fstat(file.fileno())
+    return blake2b(head + f"|{status.st_size}|{status.st_mtime_ns}".encode(), digest_size=16).hexdigest()
+
+
+@dataclass(slots=True)
+class _Counter:
+    read: int = 0
+    new: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    merged: int = 0
+    refused: int = 0
+    refusals: list[Refusal] = field(default_factory=list)
+
+    def refuse(self, refusal: Refusal) -> None:
+        self.refused += 1
+        if len(self.refusals) < MAX_REFUSALS:
+            self.refusals.append(refusal)
+
+    def summary(self, seconds: float) -> ImportSummary:
+        return ImportSummary(
+            read=self.read,
+            new=self.new,
+            updated=self.updated,
+            unchanged=self.unchanged,
+            merged=self.merged,
+            refused=self.refused,
+            refusals=tuple(self.refusals),
+            seconds=seconds,
+        )
+
+
+def import_items(
+    store: Store,
+    items: Iterable[Item],
+    *,
+    now: Callable[[], datetime],
+    batch_size: int = 1000,
+    progress_of: str = "",
+    on_batch: Callable[[ImportSummary, Item], None] | None = None,
+) -> ImportSummary:
+    """Import entries; each batch is stored whole or not at all, so an import may be stopped at any moment and begun again.
+
+    With ``progress_of`` (see ``file_digest``) the store remembers how many entries of this file are done (``Store.import_progress``), and a source
+    can skip them. ``on_batch`` gets the summary so far and the batch's last item; KeyboardInterrupt passes through it and
+    everywhere else, with all finished batches stored. Other writers are kept out meanwhile. Raises BusyError, StoreError.
+    """
+    counter = _Counter()
+    begun = time.monotonic()
+    iterator = iter(items)
+    with store.writing():
+        while batch := list(islice(iterator, batch_size)):
+            # Counted in a copy, so that the counts are those of the stored batches whatever stops this one.
+            following = replace(counter, refusals=list(counter.refusals))
+            _import_batch(store, batch, now(), progress_of, following)
+            counter = following
+            if on_batch:
+                on_batch(counter.summary(time.monotonic() - begun), batch[-1])
+    return counter.summary(time.monotonic() - begun)
+
+
+def _import_batch(store: Store, items: Sequence[Item], now: datetime, progress_of: str, counter: _Counter) -> None:
+    counter.read += len(items)
+    incoming: dict[RecordKey, Record] = {}
+    for item in items:
+        entry = item.entry
+        if isinstance(entry, Refusal):
+            counter.refuse(entry)
+        elif (entry.source, entry.key) in incoming:
+            _count_repeat(counter, incoming, entry)
+        else:
+            incoming[entry.source, entry.key] = entry
+    batch = _Batch(store, incoming)
+    counter.unchanged += batch.unchanged
+    batch.place()
+    counter.new += batch.new
+    counter.updated += batch.updated
+    counter.merged += batch.merged
+    progress = (progress_of, items[-1].ordinal + 1) if progress_of else None
+    writes = batch.writes(now, progress)
+    if writes.records or writes.papers or progress:
+        store.write(writes)
+
+
+def _count_repeat(counter: _Counter, incoming: dict[RecordKey, Record], entry: Record) -> None:
+    """The same key twice in one batch: the later entry counts, as it would in a batch of its own."""
+    key = entry.source, entry.key
+    if incoming[key] == entry:
+        counter.unchanged += 1
+    else:
+        counter.updated += 1
+        incoming[key] = entry
+
+
+@dataclass(slots=True)
+class _Member:
+    """A record of a paper at hand. ``id`` None is a new one; ``encoded`` only if it is to be written."""
+
+    reading: Reading
+    id: RecordId | None
+    encoded: EncodedRecord | None = None
+
+
+class _Batch:
+    """The papers that one batch touches, in memory: stored ones by their ids, new ones by numbers below 0."""
+
+    def __init__(self, store: Store, incoming: dict[RecordKey, Record]) -> None:
+        self.store = store
+        self.papers: dict[PaperId, dict[RecordKey, _Member]] = {}
+        self.by_key: dict[object, set[PaperId]] = {}  # identifiers and match keys
+        self.gone: dict[PaperId, PaperId] = {}
+        self.touched: dict[PaperId, None] = {}
+        self.links: set[tuple[PaperId, PaperId]] = set()
+        self.fresh: PaperId = 0  # the number of the last new paper
+        self.new = self.updated = self.unchanged = self.merged = 0
+        self.known = _known(store, incoming)
+        self.changed = dict(self._changed(incoming))
+        self._load()
+
+    def _changed(self, incoming: dict[RecordKey, Record]) -> Iterator[tuple[RecordKey, tuple[Record, EncodedRecord]]]:
+        for key, record in incoming.items():
+            encoded = encode_record(record)
+            known = self.known.get(key)
+            if known and known.digest == encoded.digest:
+                self.unchanged += 1
+            else:
+                yield key, (record, encoded)
+
+    def _load(self) -> None:
+        """Fetch everything that the batch may touch, in a number of queries that does not depend on its size."""
+        self.readings = {key: read(record) for key, (record, _) in self.changed.items()}
+        if not self.changed:
+            self.judgements = Judgements()
+            return
+        judged = self.store.judgements(self.readings.keys())
+        self.judgements = Judgements(judged)
+        identifiers = {i for reading in self.readings.values() for i in reading.identifiers}
+        keys = {key for reading in self.readings.values() for key in reading.match_keys}
+        claims = chain(self.store.claimants(identifiers).values(), self.store.papers_with_keys(keys).values())
+        wanted = {paper for papers in claims if len(papers) <= MAX_CANDIDATES for paper in papers}
+        wanted |= {self.known[key].paper_id for key in self.changed if key in self.known}
+        if judged:
+            others = {key for judgement in judged for key in (judgement.a, judgement.b)}
+            wanted |= {stored.paper_id for stored in self.store.records_with_keys(others).values()}
+        for paper, records in (self.store.records_of(wanted) if wanted else {}).items():
+            self.papers[paper] = {}
+            for stored in records:
+                self._add(paper, _Member(read(stored.record), stored.id))
+
+    def _add(self, paper: PaperId, member: _Member) -> None:
+        self.papers[paper][member.reading.key] = member
+        for key in _keys(member.reading):
+            self.by_key.setdefault(key, set()).add(paper)
+
+    def place(self) -> None:
+        """Find each record its paper, in order."""
+        for key, (record, encoded) in self.changed.items():
+            self._place(self.readings[key], record, encoded)
+
+    def _place(self, reading: Reading, record: Record, encoded: EncodedRecord) -> None:
+        known = self.known.get(reading.key)
+        home = self._alive(known.paper_id) if known else None
+        before = self.papers[home].pop(reading.key) if home is not None else None
+        if before:
+            reading, encoded = _with_what_was_known(reading, record, encoded, before.reading.record)
+        intent = decide(reading, self._candidates(reading, home), self.judgements, home)
+        paper = self._apply(intent)
+        if home is not None and self._alive(home) != paper:
+            self.touched[home] = None  # it lost a record and must be derived again
+        self._add(paper, _Member(reading, known.record_id if known else None, encoded))
+        self.touched[paper] = None
+        self._link(paper, intent.linked)
+        if known:
+            self.updated += 1
+        else:
+            self.new += 1
+            self.merged += intent.paper is not None
+
+    def _candidates(self, reading: Reading, home: PaperId | None) -> list[Candidate]:
+        ids: set[PaperId] = {home} if home is not None else set()
+        for key in _keys(reading):
+            sharing = {self._alive(paper) for paper in self.by_key.get(key, ())}
+            if len(sharing) <= MAX_CANDIDATES:
+                ids |= sharing
+        ids |= self._judged(reading.key)
+        return [
+            Candidate(i, tuple(m.reading for m in self.papers[i].values())) for i in sorted(ids) if i in self.papers
+        ]
+
+    def _judged(self, key: RecordKey) -> set[PaperId]:
+        named = self.judgements.named_with(key)
+        return {paper for paper, members in self.papers.items() if named & members.keys()} if named else set()
+
+    def _alive(self, paper: PaperId) -> PaperId:
+        while paper in self.gone:
+            paper = self.gone[paper]
+        return paper
+
+    def _apply(self, intent: Intent) -> PaperId:
+        if intent.paper is None:
+            self.fresh -= 1
+            self.papers[self.fresh] = {}
+            return self.fresh
+        for other in intent.merged:
+            self._merge(other, intent.paper)
+        return intent.paper
+
+    def _merge(self, gone: PaperId, kept: PaperId) -> None:
+        for member in self.papers.pop(gone).values():
+            self._add(kept, member)
+        self.gone[gone] = kept
+        self.touched[kept] = None
+
+    def _link(self, paper: PaperId, others: Iterable[PaperId]) -> None:
+        self.links |= {(paper, other) for other in others}
+
+    def writes(self, now: datetime, progress: tuple[str, int] | None) -> WriteBatch:
+        """The transaction that makes the store as this batch is."""
+        papers = {self._alive(paper): None for paper in self.touched}
+        records = [
+            RecordWrite(member.encoded, paper, member.id)
+            for paper in papers
+            for member in self.papers[paper].values()
+            if member.encoded
+        ]
+        links = {(self._alive(a), self._alive(b)) for a, b in self.links}
+        return WriteBatch(
+            now=now,
+            records=records,
+            papers=[paper_write(paper, [m.reading for m in self.papers[paper].values()]) for paper in papers],
+            merged=[(gone, self._alive(gone)) for gone in self.gone if gone > 0],
+            links=sorted((a, b) for a, b in links if a != b),
+            progress=progress,
+        )
+
+
+def paper_write(paper: PaperId, readings: Sequence[Reading]) -> PaperWrite:
+    """A paper derived from its records, with the keys under which others find it."""
+    keys = dict.fromkeys(key for reading in readings for key in reading.match_keys)
+    return PaperWrite(derive_from(paper, readings), tuple(keys))
+
+
+def _keys(reading: Reading) -> list[object]:
+    return [*reading.identifiers, *reading.match_keys]
+
+
+def _known(store: Store, incoming: dict[RecordKey, Record]) -> dict[RecordKey, KnownRecord]:
+    by_source: dict[str, list[str]] = {}
+    for source, key in incoming:
+        by_source.setdefault(source, []).append(key)
+    return {
+        (source, key): known
+        for source, keys in by_source.items()
+        for key, known in store.known_records(source, keys).items()
+    }
+
+
+def _with_what_was_known(
+    reading: Reading, record: Record, encoded: EncodedRecord, before: Record
+) -> tuple[Reading, EncodedRecord]:
+    """A record read again takes back nothing by leaving it out: a page that shows no areas does not erase them, and a paper
+    that is listed again was first listed before. The digest stays that of the entry as it came, so it is known next time.
+    """
+    kept = replace(
+        record,
+        areas=record.areas or before.areas,
+        listed=min((day for day in (record.listed, before.listed) if day), default=None),
+    )
+    if kept == record:
+        return reading, encoded
+    return replace(reading, record=kept), replace(encode_record(kept), digest=encoded.digest)

@@ -1,0 +1,5 @@
+"""The public API: ``open_library`` wires everything; ``Library`` is what pages, commands and programs call."""
+
+from broadsheet.library.facade import Check, Library, open_library
+
+__all__ = ["Check", "Library", "open_library"]

@@ -1,0 +1,87 @@
+"""What a server does beside answering: bring the index up to date, and make vectors."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from broadsheet.errors import BroadsheetError, BusyError
+
+if TYPE_CHECKING:
+    from broadsheet.library.facade import Library
+
+_LOG = logging.getLogger(__name__)
+INDEX_EVERY = 2.0  # seconds between looks for what another process stored
+ENCODE_EVERY = 5.0
+AFTER_FAILURE = 60.0
+NICENESS = 10  # so that a search is not slowed by the encoding behind it
+
+
+class Background:
+    """Two threads, one for the index and one for the vectors, each of which tries again after a failure."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._stop = threading.Event()
+        self._done = self._total = 0
+        self._since = 0.0
+        self._trouble: dict[str, str] = {}
+        self._threads = [
+            threading.Thread(target=self._repeat, args=("index", self._index, INDEX_EVERY), name="indexing"),
+            threading.Thread(target=self._repeat, args=("vectors", self._encode, ENCODE_EVERY), name="encoding"),
+        ]
+
+    def start(self) -> None:
+        """Begin."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End after the batch at hand."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def details(self) -> dict[str, Any]:
+        """What is going on, for ``Status.details``."""
+        found: dict[str, Any] = {f"{name}_trouble": text for name, text in self._trouble.items()}
+        if self._total > self._done:
+            rate = self._done / max(time.monotonic() - self._since, 1e-9)
+            found["encoding"] = f"{self._done:,} of {self._total:,}"
+            if self._done:
+                found["encoding_minutes_left"] = round((self._total - self._done) / rate / 60, 1)
+        return found
+
+    def _repeat(self, name: str, job: Callable[[], object], every: float) -> None:
+        while not self._stop.is_set():
+            pause = every
+            try:
+                job()
+                self._trouble.pop(name, None)
+            except BusyError:
+                pass  # whoever writes now does the work, or leaves it for the next round
+            except BroadsheetError as error:
+                self._trouble[name] = str(error)
+                pause = AFTER_FAILURE
+            except Exception:  # a fault of ours must not end the thread silently
+                _LOG.exception("the background job for %s failed; it is tried again in %d s", name, AFTER_FAILURE)
+                self._trouble[name] = "an unforeseen fault; see the log"
+                pause = AFTER_FAILURE
+            self._stop.wait(pause)
+
+    def _index(self) -> None:
+        library = self._library
+        if library.store.last_seq() > library.index.applied_seq():
+            library.update_index()
+
+    def _encode(self) -> None:
+        self._done = self._total = 0
+        self._library.encode(self._progress, should_stop=self._stop.is_set, niceness=NICENESS)
+
+    def _progress(self, done: int, total: int) -> None:
+        if done == 0:
+            self._since = time.monotonic()
+        self._done, self._total = done, total

@@ -1,0 +1,290 @@
+"""The facade: each method hands on to the room that does the work."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import UTC, date, datetime
+from importlib.resources import as_file, files
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from broadsheet.errors import InputError, NotFoundError, StoreError
+from broadsheet.identifiers import parse_identifier
+from broadsheet.index import TextIndex, open_text_index
+from broadsheet.ingest import drain, file_digest, import_items, merge_papers, rebuild, split_record
+from broadsheet.library.background import Background
+from broadsheet.library.checks import Check, run_checks
+from broadsheet.library.vectors import VectorService
+from broadsheet.model import Hit, ImportSummary, Paper, PaperId, RecordId, Results, Status, StoredRecord
+from broadsheet.search import Boosts, Searcher, Tuning
+from broadsheet.settings import Settings, load_settings
+from broadsheet.sources import Item, read_file
+from broadsheet.sources.bibtex import to_bibtex
+from broadsheet.store import Store, WriteBatch, open_store
+
+ImportProgress = Callable[[int, int | None, str], None]
+"""Told bytes read, bytes in all (None: unknown) and a note."""
+
+
+def open_library(
+    home: str | Path | None = None,
+    *,
+    settings: Settings | None = None,
+    read_only: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> Library:
+    """Open the library in ``home`` (see ``load_settings``), making it if there is none.
+
+    ``say`` is told what takes time. Raises SettingsError, StoreError, and NotFoundError when ``read_only`` finds nothing.
+    """
+    return Library(settings or load_settings(home), read_only=read_only, say=say)
+
+
+class Library:
+    """One library: its papers, its index, its vectors. A context manager; methods may be called from any thread."""
+
+    def __init__(self, settings: Settings, *, read_only: bool, say: Callable[[str], None]) -> None:
+        self.settings = settings
+        if not read_only:
+            _make_folder(settings.home)
+        self.store: Store = open_store(settings.database_url, read_only=read_only)
+        self.vectors = VectorService(settings, self.store, say)
+        self._lock = threading.RLock()
+        self._index: TextIndex | None = None
+        self._searcher: Searcher | None = None
+        self._background: Background | None = None
+
+    # Reading
+
+    def search(
+        self,
+        text: str,
+        *,
+        page: int = 1,
+        page_size: int | None = None,
+        sort: str = "relevance",
+        facets: Mapping[str, Sequence[str]] | None = None,
+        today: date | None = None,
+    ) -> Results:
+        """One page of results for a question in the reader's syntax (see ``query``).
+
+        ``facets`` narrows by values of ``area``, ``subarea`` ("Theory · Learning Theory"), ``venue``, ``year``, ``code``.
+        ``today`` is what relative days count from. Raises InputError for a sort or facet that does not exist.
+        """
+        size = page_size or self.settings.page_size
+        day = today or datetime.now(UTC).date()
+        return self.searcher.search(text, page=page, page_size=size, sort=sort, chosen=facets, today=day)
+
+    def paper(self, key: int | str) -> Paper:
+        """A paper by its number or any identifier; a merged one gives the surviving paper. Raises NotFoundError."""
+        number = self._number(key)
+        found = self.store.papers([number]) if number is not None else {}
+        if number is None or number not in found:
+            raise NotFoundError(f"there is no paper {key} in this library")
+        return found[number]
+
+    def records(self, paper_id: PaperId) -> list[StoredRecord]:
+        """What each source said about a paper. Raises NotFoundError."""
+        paper = self.paper(paper_id).id
+        return self.store.records_of([paper])[paper]
+
+    def similar(self, paper_id: PaperId, limit: int = 10) -> tuple[Hit, ...]:
+        """The papers nearest in meaning, best first. Raises NotFoundError."""
+        return self.searcher.similar(self.paper(paper_id), limit)
+
+    def newest(self, limit: int = 60, before: tuple[date | None, PaperId] | None = None) -> list[Paper]:
+        """Papers by day, newest first, then by number; undated last; only those after ``before``."""
+        return self.store.newest(limit, before)
+
+    def days(self, limit: int = 100) -> list[tuple[date, int]]:
+        """Days that have papers, newest first, and how many."""
+        return self.store.days(limit)
+
+    def bibtex(self, paper_id: PaperId) -> str:
+        """A paper's BibTeX entry. Raises NotFoundError."""
+        return to_bibtex(self.paper(paper_id))
+
+    def export_records(self) -> Iterator[dict[str, Any]]:
+        """Every record as its source gave it, with where it came from; what ``import`` reads again."""
+        for stored in self.store.iterate_records():
+            record = stored.record
+            yield {"source": record.source, "key": record.key, "paper": stored.paper_id,
+                   "seen": stored.seen.isoformat(), "raw": _parsed(record.raw)}  # fmt: skip
+
+    def status(self) -> Status:
+        """How much there is, how much of it is indexed and has vectors. Opens no encoder."""
+        counts = self.store.counts()
+        vectors = self.vectors.vectors_in_service()
+        return Status(
+            home=str(self.settings.home),
+            papers=counts.papers,
+            records=counts.records,
+            indexed=self.index.count(),
+            pending_changes=max(0, self.store.last_seq() - self.index.applied_seq()),
+            encoded=min(len(vectors), counts.papers) if vectors is not None else 0,
+            encoder=self.vectors.in_service,
+            encoder_note=self.vectors.note,
+            details=self._background.details() if self._background else {},
+        )
+
+    def doctor(self) -> list[Check]:
+        """Whether everything is in order, and what to do where it is not."""
+        return run_checks(self)
+
+    # Writing
+
+    def import_files(self, paths: Sequence[Path], *, on_progress: ImportProgress | None = None) -> ImportSummary:
+        """Read papers from files; known entries are skipped, and an import that was stopped goes on where it was.
+
+        Raises InputError for a file that cannot be read as a whole, BusyError while another process writes.
+        """
+        total = ImportSummary()
+        for path in paths:
+            total = _added(total, self._import_file(Path(path), on_progress))
+        return total
+
+    def import_sample(self) -> ImportSummary:
+        """Read the papers that come with the package."""
+        with as_file(files("broadsheet.data") / "sample.jsonl") as path:
+            return self.import_files([path])
+
+    def merge(self, first: PaperId, second: PaperId, why: str = "") -> PaperId:
+        """Say that two papers are one; later imports respect it. Returns the surviving paper."""
+        kept = merge_papers(self.store, self.paper(first).id, self.paper(second).id, now=_now(), why=why)
+        self.update_index()
+        return kept
+
+    def split(self, record_id: RecordId, why: str = "") -> PaperId:
+        """Say that a record is not of its paper; later imports respect it. Returns the record's own paper."""
+        made = split_record(self.store, record_id, now=_now(), why=why)
+        self.update_index()
+        return made
+
+    def encode(self, on_progress: Callable[[int, int], None] = lambda done, total: None, **options: Any) -> int:
+        """Make the vectors that are lacking; returns how many were made (see ``VectorService.encode``)."""
+        made = self.vectors.encode(on_progress=on_progress, **options)
+        self._forget_searcher()
+        return made
+
+    def update_index(self) -> int:
+        """Bring the text index up to the last change; returns how many changes there were."""
+        return drain(self.store, self.index)
+
+    def rebuild_index(self, on_batch: Callable[[int], None] | None = None) -> int:
+        """Make the text index again from the database, whatever state it is in; returns the number of papers."""
+        with self._lock:
+            self._close_index()
+            shutil.rmtree(self.settings.index_dir / "text", ignore_errors=True)
+            return rebuild(self.store, self.index, on_batch=on_batch)
+
+    def start_background(self) -> None:
+        """Keep the index and the vectors up to date from a thread, until ``close``."""
+        if self._background is None:
+            self._background = Background(self)
+            self._background.start()
+
+    def close(self) -> None:
+        """Stop what runs in the background and close all files."""
+        if self._background:
+            self._background.stop()
+        self._close_index()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Parts that are opened when they are first needed
+
+    @property
+    def index(self) -> TextIndex:
+        """The text index, brought up to date when it is opened (if nobody else is writing)."""
+        with self._lock:
+            if self._index is None:
+                self._index = open_text_index(self.settings.index_dir / "text")
+            return self._index
+
+    @property
+    def searcher(self) -> Searcher:
+        """The search desk with the encoder in service."""
+        with self._lock:
+            if self._searcher is None:
+                pair = self.vectors.answering()
+                s = self.settings
+                tuning = Tuning(s.weight_dense, s.weight_dense_cjk, Boosts(s.boost_title, s.boost_authors))
+                self._searcher = Searcher(
+                    self.store, self.index, pair.vectors if pair else None, pair.encoder if pair else None, tuning
+                )
+            return self._searcher
+
+    def _import_file(self, path: Path, on_progress: ImportProgress | None) -> ImportSummary:
+        try:
+            digest = file_digest(path)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror}); check its name and permissions") from error
+        skip = self.store.import_progress(digest)
+        s = self.settings
+        items = read_file(path, max_entry_bytes=s.max_entry_bytes, max_authors=s.max_authors, skip=skip)
+
+        def on_batch(summary: ImportSummary, last: Item) -> None:
+            self.update_index()
+            if on_progress:
+                note = f"{summary.new:,} new" + (f", {summary.refused:,} refused" if summary.refused else "")
+                on_progress(last.position, last.total, note)
+
+        summary = import_items(self.store, items, now=_now, progress_of=digest, on_batch=on_batch)
+        # Whole: when it is imported again all entries are looked at, and counted as unchanged.
+        self.store.write(WriteBatch(_now(), progress=(digest, 0)))
+        return summary
+
+    def _number(self, key: int | str) -> PaperId | None:
+        if isinstance(key, int):
+            return self.store.resolve(key)
+        found = parse_identifier(key)
+        return self.store.papers_with_identifiers([found[0]]).get(found[0]) if found else None
+
+    def _forget_searcher(self) -> None:
+        with self._lock:
+            searcher, self._searcher = self._searcher, None
+        if searcher:
+            searcher.close()
+
+    def _close_index(self) -> None:
+        self._forget_searcher()
+        with self._lock:
+            if self._index is not None:
+                self._index.close()
+                self._index = None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _make_folder(home: Path) -> None:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{home}: cannot be made ({error.strerror}); choose another folder with --home") from error
+
+
+def _parsed(raw: str) -> Any:
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return raw
+
+
+def _added(first: ImportSummary, second: ImportSummary) -> ImportSummary:
+    sums = {f.name: getattr(first, f.name) + getattr(second, f.name) for f in fields(first)}
+    return replace(first, **sums)
+

@@ -1,0 +1,167 @@
+"""Which encoder answers questions, which one is being caught up with, and the vectors of both.
+
+When the setting ``encoder`` changes, the encoder in service keeps answering until the new one's vectors are complete.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from broadsheet.encode import Encoder, EncoderPool, Floats, encoder_id, open_encoder
+from broadsheet.errors import BroadsheetError
+from broadsheet.index import VectorIndex, open_vectors
+from broadsheet.ingest import encode_pending, pending_count
+from broadsheet.settings import Settings
+from broadsheet.store import Store
+
+NONE = "none"
+_CHUNK = 8  # texts that a worker takes at a time
+_ROUND = 128  # texts after which vectors are on disk
+_IN_SERVICE = "encoder-in-service"
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An encoder and the vectors it made."""
+
+    spec: str
+    encoder: Encoder
+    vectors: VectorIndex
+
+
+class VectorService:
+    """Opens encoders when they are first needed. ``say`` is told what takes time."""
+
+    def __init__(self, settings: Settings, store: Store, say: Callable[[str], None]) -> None:
+        self._settings, self._store, self._say = settings, store, say
+        self._folder = settings.index_dir / "vectors"
+        self._pairs: dict[str, Pair] = {}
+        self.note = "" if settings.encoder != NONE else "no encoder is set: search goes by words alone"
+
+    @property
+    def wanted(self) -> str:
+        """The encoder of the settings, or ``none``."""
+        return self._settings.encoder
+
+    @property
+    def in_service(self) -> str:
+        """The encoder that answers questions now."""
+        if self.wanted == NONE:
+            return NONE
+        try:
+            return (self._folder / _IN_SERVICE).read_text("utf-8").strip() or self.wanted
+        except FileNotFoundError:
+            return self.wanted
+
+    def answering(self) -> Pair | None:
+        """The encoder in service with its vectors; None where there is none or it is out of reach (see ``note``)."""
+        for spec in dict.fromkeys((self.in_service, self.wanted)):
+            if spec == NONE:
+                continue
+            try:
+                pair = self._open(spec)
+                self.note = ""
+                return pair
+            except BroadsheetError as error:
+                self.note = str(error)
+        return None
+
+    def vectors_in_service(self) -> VectorIndex | None:
+        """The vectors in service without opening an encoder, where its dimensions are known; else None."""
+        spec = self.in_service
+        if spec in self._pairs:
+            return self._pairs[spec].vectors
+        folder = self._folder / encoder_id(spec) if spec != NONE else None
+        return open_vectors(self._folder, None, encoder_id(spec)) if folder and folder.exists() else None
+
+    def encode(
+        self, *, workers: int | None = None, should_stop: Callable[[], bool] = lambda: False,
+        on_progress: Progress = lambda done, total: None, niceness: int = 0,
+    ) -> int:
+        """Make all vectors that the wanted encoder lacks; returns how many were made.
+
+        Raises EncoderUnavailableError, MissingExtraError, SettingsError, or BusyError when another process encodes.
+        """
+        if self.wanted == NONE:
+            return 0
+        pair = self._open(self.wanted)
+        pair.vectors.reload()
+        total = pending_count(self._store, pair.vectors)
+        made = 0
+        if total:
+            count = workers or self._settings.encode_workers
+            on_progress(0, total)
+            with _mapper(self._settings, self.wanted, pair.encoder, count, niceness) as encode:
+                made = encode_pending(
+                    self._store, pair.vectors, encode, batch=_ROUND, should_stop=should_stop,
+                    on_progress=lambda done: on_progress(done, max(total, done)),
+                )
+        if not should_stop():
+            self._put_in_service(self.wanted)
+        return made
+
+    def pending(self) -> int:
+        """How many papers lack a current vector of the wanted encoder."""
+        if self.wanted == NONE:
+            return 0
+        pair = self._open(self.wanted)
+        pair.vectors.reload()
+        return pending_count(self._store, pair.vectors)
+
+    def forget(self) -> None:
+        """Drop what was opened, so that files changed by others are read again."""
+        self._pairs.clear()
+
+    def _open(self, spec: str) -> Pair:
+        if spec not in self._pairs:
+            encoder = open_encoder(spec, self._settings.models_dir, say=self._say)
+            vectors = open_vectors(self._folder, encoder.dimensions, encoder_id(spec))
+            self._pairs[spec] = Pair(spec, encoder, vectors)
+        return self._pairs[spec]
+
+    def _put_in_service(self, spec: str) -> None:
+        """Let a complete encoder answer, and drop the vectors of all others."""
+        if self.in_service == spec and (self._folder / _IN_SERVICE).exists():
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        aside = self._folder / f".{_IN_SERVICE}-{os.getpid()}"
+        aside.write_text(spec, "utf-8")
+        aside.replace(self._folder / _IN_SERVICE)
+        for folder in self._folder.iterdir():
+            if folder.is_dir() and folder.name != encoder_id(spec):
+                shutil.rmtree(folder, ignore_errors=True)
+        self._pairs = {k: v for k, v in self._pairs.items() if k == spec}
+
+
+class _mapper:  # noqa: N801 - used like a function
+    """A context that gives the function from texts to vectors: worker processes, or the encoder itself if it is remote."""
+
+    def __init__(self, settings: Settings, spec: str, encoder: Encoder, workers: int, niceness: int) -> None:
+        self._encoder = encoder
+        # A remote server has its own workers; a large model is not loaded twice.
+        local = ":" not in spec
+        self._pool = EncoderPool(spec, settings.models_dir, workers=workers, niceness=niceness) if local else None
+
+    def __enter__(self) -> Callable[[Sequence[str]], Floats]:
+        return self._encode
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool:
+            self._pool.close()
+
+    def _encode(self, texts: Sequence[str]) -> Floats:
+        if self._pool is None:
+            return self._encoder.encode_passages(texts)
+        return np.concatenate(list(self._pool.encode_batches(_chunks(texts))))
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (texts[i : i + _CHUNK] for i in range(0, len(texts), _CHUNK))

@@ -1,0 +1,260 @@
+"""The values that every room speaks of. Frozen, without behaviour beyond what follows from their own fields.
+
+Three stages of text, in order:
+
+- *raw*: as a source gave it; lives in ``Record`` and is never edited.
+- *markup*: cleaned once (``text.clean``): NFC, entities and TeX accents decoded, control characters out; mathematics stays
+  as ``$…$`` and emphasis as markdown. Lives in ``Paper.title`` and ``Paper.abstract``.
+- *plain* (``text.to_plain``) for indexing and encoding, *HTML* (``text.to_html``) for pages; made on demand from markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+
+PaperId = int
+RecordId = int
+
+
+class Scheme(StrEnum):
+    """Identifier schemes. All are strong: equal values mean the same paper."""
+
+    ARXIV = "arxiv"
+    DOI = "doi"
+    OPENREVIEW = "openreview"
+    ACL = "acl"
+    PMID = "pmid"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Identifier:
+    """A normalised identifier: ``arxiv`` without version, ``doi`` lower case, ``acl`` upper case."""
+
+    scheme: Scheme
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.scheme}:{self.value}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Area:
+    """A subject area of a venue or archive, such as Theory · Learning Theory, or cs.LG."""
+
+    name: str
+    subarea: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} · {self.subarea}" if self.subarea else self.name
+
+
+class LinkKind(StrEnum):
+    """Where a link leads."""
+
+    PAGE = "page"
+    PDF = "pdf"
+    CODE = "code"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Link:
+    """An http(s) link of a paper."""
+
+    kind: LinkKind
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one source said about one paper. Texts are raw; ``raw`` is the whole entry as it came.
+
+    ``key`` is stable within ``source``: the same entry read again has the same key, so an import is idempotent.
+    ``title_derived`` marks a title made from the first sentence of the abstract; any other title replaces it.
+    ``authors_truncated`` marks a list that the source cut (等, "et al."); it never replaces a full one.
+    """
+
+    source: str
+    key: str
+    raw: str
+    title: str = ""
+    abstract: str = ""
+    authors: tuple[str, ...] = ()
+    identifiers: tuple[Identifier, ...] = ()
+    areas: tuple[Area, ...] = ()
+    venue: str = ""
+    year: int | None = None
+    published: date | None = None
+    listed: date | None = None
+    links: tuple[Link, ...] = ()
+    keywords: tuple[str, ...] = ()
+    status: str = ""
+    title_derived: bool = False
+    authors_truncated: bool = False
+    summarised: bool = False  # the abstract is this project's own summary, not the authors' text
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A record in the database and the paper it belongs to."""
+
+    id: RecordId
+    paper_id: PaperId
+    record: Record
+    seen: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper, derived from its records. Texts are markup. ``origins`` says which record gave each field."""
+
+    id: PaperId
+    title: str
+    abstract: str = ""
+    authors: tuple[str, ...] = ()
+    identifiers: tuple[Identifier, ...] = ()
+    areas: tuple[Area, ...] = ()
+    venue: str = ""
+    year: int | None = None
+    published: date | None = None
+    listed: date | None = None
+    links: tuple[Link, ...] = ()
+    keywords: tuple[str, ...] = ()
+    status: str = ""
+    other_titles: tuple[str, ...] = ()
+    related: tuple[PaperId, ...] = ()
+    authors_truncated: bool = False
+    summarised: bool = False
+    damaged: bool = False
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_code(self) -> bool:
+        """Whether a link to code is known."""
+        return any(link.kind is LinkKind.CODE for link in self.links)
+
+    @property
+    def day(self) -> date | None:
+        """The day it is filed under: first listing, else publication."""
+        return self.listed or self.published
+
+    def identifier(self, scheme: Scheme) -> str | None:
+        """The first identifier of a scheme."""
+        return next((i.value for i in self.identifiers if i.scheme is scheme), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An entry that could not be taken, and why. ``line`` counts from 1; 0 where lines mean nothing."""
+
+    where: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.where}:{self.line}: {self.reason}" if self.line else f"{self.where}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An entry of the change log: paper ``paper_id`` was written (or is gone) at ``seq``."""
+
+    seq: int
+    paper_id: PaperId
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDocument:
+    """What the index holds of a paper: plain text and facet values."""
+
+    id: PaperId
+    title: str
+    abstract: str
+    authors: tuple[str, ...]
+    areas: tuple[Area, ...]
+    keywords: tuple[str, ...]
+    venue: str
+    year: int | None
+    day: date | None
+    has_code: bool
+    identifiers: tuple[str, ...]
+    other_titles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result: scores in [0, 1] by part, and the snippet as HTML with ``<mark>``."""
+
+    paper: Paper
+    score: float
+    parts: Mapping[str, float]
+    snippet: str
+    title_html: str
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A facet's value and how many matching papers have it; ``children`` are the subareas of an area."""
+
+    value: str
+    count: int
+    children: tuple[FacetValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A page of search results.
+
+    ``total`` counts all that can be paged through. ``matching`` counts all papers with any of the words, which may be more.
+    ``coverage`` is the share of papers in [0, 1] that have vectors. ``notes`` are sentences for the reader.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    total: int
+    matching: int
+    page: int
+    page_size: int
+    facets: Mapping[str, tuple[FacetValue, ...]]
+    coverage: float
+    sort: str
+    notes: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)  # milliseconds by stage
+
+    @property
+    def pages(self) -> int:
+        """Number of pages; at least one."""
+        return max(1, -(-self.total // self.page_size))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSummary:
+    """What an import did. ``read`` = new + updated + unchanged + refused; ``merged`` of the new joined a known paper."""
+
+    read: int = 0
+    new: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    merged: int = 0
+    refused: int = 0
+    refusals: tuple[Refusal, ...] = ()  # the first 100; ``refused`` counts all
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a library, for ``broadsheet status`` and the site's foot."""
+
+    home: str
+    papers: int
+    records: int
+    indexed: int
+    pending_changes: int
+    encoded: int
+    encoder: str
+    encoder_note: str
+    details: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,5 @@
+"""Pure score functions."""
+
+from broadsheet.rank.fusion import Fused, fuse
+
+__all__ = ["Fused", "fuse"]

@@ -1,0 +1,334 @@
+"""The search desk: a question to a page of results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import lru_cache
+from typing import Protocol, cast
+
+import numpy as np
+
+from broadsheet import query as q
+from broadsheet.encode import Encoder, Floats
+from broadsheet.errors import EncoderUnavailableError, InputError
+from broadsheet.identifiers import parse_identifier
+from broadsheet.index import Everything, IdIs, Match, Sort, TextIndex, VectorIndex
+from broadsheet.model import FacetValue, Hit, Identifier, Paper, PaperId, Results
+from broadsheet.rank import Fused, fuse
+from broadsheet.search.compose import Boosts, Plan, asked, compose, has_cjk, without_facet
+from broadsheet.search.facets import arrange
+from broadsheet.search.show import Marker
+from broadsheet.text import title_fingerprint
+
+POOL = 1000  # papers that are ranked, and so can be paged through, for a question in free words
+NEIGHBOURS = 400  # vector candidates; the last one's cosine counts as zero
+DEEPEST = 10_000  # papers that can be paged through where there is nothing to rank by meaning
+RECENT_SHARE = 0.5  # "newest first" keeps papers that score at least this share of the best
+SORTS = ("relevance", "newest", "oldest")
+_MAX_TITLE = 400
+_NAMESAKES = 50
+
+
+class Papers(Protocol):
+    """What the desk needs of the store."""
+
+    def papers(self, ids: Sequence[PaperId]) -> dict[PaperId, Paper]:
+        """Papers by id."""
+
+    def papers_with_identifiers(self, identifiers: Sequence[Identifier]) -> dict[Identifier, PaperId]:
+        """Papers by identifier."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Weights of the ranking; see the settings of the same names."""
+
+    dense: float
+    dense_cjk: float
+    boosts: Boosts
+
+
+@dataclass
+class _Run:
+    """One question on its way: notes for the reader and milliseconds by stage."""
+
+    notes: list[str] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.timings[name] = self.timings.get(name, 0.0) + (time.perf_counter() - start) * 1000
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    """A window of the ranking: ids with scores by part, how many can be paged, how many match."""
+
+    ids: list[PaperId]
+    scores: list[tuple[float, float, float]]
+    total: int
+    matching: int
+    page: int
+    extra: list[PaperId] = field(default_factory=list)  # found by meaning alone, for the facet counts
+
+
+class Searcher:
+    """Search over a store, a text index and, where there is an encoder, a vector index. Safe to use from threads."""
+
+    def __init__(
+        self,
+        store: Papers,
+        index: TextIndex,
+        vectors: VectorIndex | None,
+        encoder: Encoder | None,
+        tuning: Tuning,
+    ) -> None:
+        self._store, self._index, self._vectors, self._tuning = store, index, vectors, tuning
+        self._encoder = encoder
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="search")
+        self._vector_of = lru_cache(maxsize=1024)(self._encode)
+
+    def close(self) -> None:
+        """End the helper threads."""
+        self._threads.shutdown()
+
+    def search(
+        self,
+        text: str,
+        *,
+        page: int = 1,
+        page_size: int = 20,
+        sort: str = "relevance",
+        chosen: Mapping[str, Sequence[str]] | None = None,
+        today: date,
+    ) -> Results:
+        """One page of results; a page past the end is the last one.
+
+        ``chosen`` holds facet values by facet. Raises InputError for a sort, facet or page size that does not exist.
+        """
+        if sort not in SORTS:
+            raise InputError(f"sort={sort!r} is not known; choose one of {', '.join(SORTS)}")
+        if not 1 <= page_size <= 1000:
+            raise InputError(f"page size {page_size} must be between 1 and 1000")
+        chosen = {k: tuple(v) for k, v in (chosen or {}).items() if v}
+        run = _Run()
+        parsed = q.parse(text, today)
+        run.notes += parsed.notes
+        boosts = self._tuning.boosts
+        plan = compose(parsed, chosen, boosts)
+        pinned = self._pinned(text, run) if not chosen else None
+        if pinned is not None and parse_identifier(text):
+            ranking = _Ranking(pinned, [(1.0, 1.0, 0.0)] * len(pinned), len(pinned), len(pinned), 1)
+            plan = replace(plan, words=IdIs(tuple(pinned)), must=None)
+        else:
+            ranking = self._rank(plan, page, page_size, cast(Sort, sort), pinned or [], run)
+            if not ranking.total and any(isinstance(leaf, q.Phrase) for leaf in q.soft_words(parsed)):
+                run.notes.append("No paper has that exact phrase: showing papers with its words.")
+                plan = compose(parsed, chosen, boosts, strict_phrases=False)
+                ranking = self._rank(plan, page, page_size, cast(Sort, sort), pinned or [], run)
+        with run.stage("facets"):
+            facets = self._facets(plan, parsed, chosen, ranking.extra)
+        hits = self._hits(ranking, plan.marked, run)
+        self._cover(plan, run)
+        return Results(
+            query=text,
+            hits=hits,
+            total=ranking.total,
+            matching=ranking.matching,
+            page=ranking.page,
+            page_size=page_size,
+            facets=facets,
+            coverage=self.coverage(),
+            sort=sort,
+            notes=tuple(dict.fromkeys(run.notes)),
+            timings=run.timings,
+        )
+
+    def similar(self, paper: Paper, limit: int = 10) -> tuple[Hit, ...]:
+        """Papers like this one: by its vector, or by the words of its title where it has none."""
+        run = _Run()
+        ids, cosines = self._neighbours(paper.id, limit)
+        if ids:
+            scores = [(c, 0.0, c) for c in cosines]
+        else:
+            plan_fields = self._tuning.boosts.fields()
+            found = self._index.search(Match(paper.title, plan_fields), limit=limit + 1)
+            kept = [(i, s) for i, s in zip(found.ids, found.scores, strict=True) if i != paper.id][:limit]
+            best = max((s for _, s in kept), default=1.0) or 1.0
+            ids, scores = [i for i, _ in kept], [(s / best, s / best, 0.0) for _, s in kept]
+        return self._hits(_Ranking(ids, scores, len(ids), len(ids), 1), (), run)
+
+    def coverage(self) -> float:
+        """Share of papers that have a vector, in [0, 1]."""
+        count = self._index.count()
+        return min(1.0, len(self._vectors) / count) if self._vectors is not None and count else 0.0
+
+    # ------------------------------------------------------------------------------------------------------- ranking
+
+    def _rank(
+        self, plan: Plan, page: int, size: int, sort: Sort, pinned: list[PaperId], run: _Run
+    ) -> _Ranking:
+        if plan.soft:
+            return self._rank_soft(plan, page, size, sort, pinned, run)
+        order = "newest" if sort == "relevance" and isinstance(plan.words, Everything) else sort
+        with run.stage("words"):
+            question = asked(plan)
+            found = self._index.search(question, limit=size, offset=(_clamped(page, size, DEEPEST) - 1) * size, sort=order)
+            total = min(found.total, DEEPEST)
+            at = _clamped(page, size, total)
+            if total and not found.ids:
+                found = self._index.search(question, limit=size, offset=(at - 1) * size, sort=order)
+        if found.total > DEEPEST:
+            run.notes.append(f"{found.total:,} papers match; the first {DEEPEST:,} can be paged through.")
+        best = max(found.scores, default=0.0) or 1.0
+        return _Ranking(list(found.ids), [(s / best, s / best, 0.0) for s in found.scores], total, found.total, at)
+
+    def _rank_soft(
+        self, plan: Plan, page: int, size: int, sort: Sort, pinned: list[PaperId], run: _Run
+    ) -> _Ranking:
+        fused, matching, extra = self._candidates(plan, run)
+        ids, rows = fused.ids, np.stack([fused.scores, fused.words, fused.meaning], axis=1)
+        if pinned:
+            front = np.asarray(pinned, dtype=np.int64)
+            keep = ~np.isin(ids, front)
+            ids = np.concatenate([front, ids[keep]])
+            rows = np.concatenate([np.ones((len(front), 3)), rows[keep]])
+        if sort != "relevance" and len(ids):
+            keep = rows[:, 0] >= RECENT_SHARE * rows[0, 0]
+            kept = ids[keep]
+            run.notes.append(f"The {len(kept):,} most relevant papers, by date.")
+            dated = self._index.search(IdIs(tuple(kept.tolist())), limit=len(kept), sort=sort)
+            place = {int(i): n for n, i in enumerate(ids)}
+            order = [place[i] for i in dated.ids]
+            ids, rows = ids[order], rows[order]
+        total = len(ids)
+        at = _clamped(page, size, total)
+        window = slice((at - 1) * size, at * size)
+        scores = [(float(a), float(b), float(c)) for a, b, c in rows[window]]
+        return _Ranking([int(i) for i in ids[window]], scores, total, max(matching, total), at, extra)
+
+    def _candidates(self, plan: Plan, run: _Run) -> tuple[Fused, int, list[PaperId]]:
+        """The fused pool, the number of papers that match, and the ids that only their meaning brought in."""
+        asking = self._threads.submit(self._question_vector, plan.meaning) if self._encoder else None
+        with run.stage("words"):
+            found = self._index.search(asked(plan), limit=POOL)
+        word_ids, word_scores = np.asarray(found.ids, dtype=np.int64), np.asarray(found.scores, dtype=np.float64)
+        with run.stage("encode"):
+            vector = asking.result() if asking else None
+        with run.stage("vectors"):
+            near, cosines = self._near(vector, plan)
+            extra_mask = ~np.isin(near, word_ids)
+            reach = max(20, self._index.count() // 10)
+            low = float(cosines[-1]) if len(cosines) else 0.0
+            extra = near[:reach][extra_mask[:reach]]
+            ids = np.concatenate([word_ids, extra])
+            cosine, known = self._cosines(vector, ids)
+        weight = self._tuning.dense_cjk if has_cjk(plan.meaning) else self._tuning.dense
+        fused = fuse((word_ids, word_scores), (ids, cosine), known, low, weight)
+        return fused, found.total + len(extra), [int(i) for i in extra]
+
+    def _near(self, vector: Floats | None, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+        if vector is None or self._vectors is None or not len(self._vectors):
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        allowed = self._index.ids(plan.must) if plan.must else None
+        return self._vectors.search(vector, NEIGHBOURS, allowed=allowed)
+
+    def _cosines(self, vector: Floats | None, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if vector is None or self._vectors is None or not len(ids):
+            return np.zeros(len(ids)), np.zeros(len(ids), dtype=np.bool_)
+        rows, known = self._vectors.get(ids)
+        return (rows @ vector).astype(np.float64), known
+
+    def _neighbours(self, paper: PaperId, limit: int) -> tuple[list[PaperId], list[float]]:
+        if self._vectors is None or not len(self._vectors):
+            return [], []
+        rows, known = self._vectors.get(np.asarray([paper], dtype=np.int64))
+        if not known[0]:
+            return [], []
+        ids, cosines = self._vectors.search(rows[0], limit + 1)
+        keep = ids != paper
+        return [int(i) for i in ids[keep][:limit]], [float(c) for c in cosines[keep][:limit]]
+
+    def _encode(self, text: str) -> Floats:
+        if self._encoder is None:
+            raise EncoderUnavailableError("no encoder is set")
+        return self._encoder.encode_queries([text])[0]
+
+    def _question_vector(self, text: str) -> Floats | None:
+        try:
+            return self._vector_of(text)
+        except EncoderUnavailableError:
+            return None  # a server that does not answer: the words still do, and _cover says so
+
+    # ------------------------------------------------------------------------------------------------------- the page
+
+    def _pinned(self, text: str, run: _Run) -> list[PaperId] | None:
+        """Papers that the whole text names: by identifier (None if it is none that is known), or by exact title."""
+        with run.stage("names"):
+            named = parse_identifier(text)
+            if named:
+                found = self._store.papers_with_identifiers([named[0]])
+                if named[0] in found:
+                    return [found[named[0]]]
+                run.notes.append(f"{named[0]} is not in this library: searched as words.")
+                return None
+            return self._titled(text) if len(text) <= _MAX_TITLE else None
+
+    def _titled(self, text: str) -> list[PaperId]:
+        """Papers whose title, or a former one, is just this text."""
+        wanted = title_fingerprint(text)
+        if not wanted:
+            return []
+        found = self._index.search(Match(text, {"title": 1.0, "titles": 1.0}, mode="phrase"), limit=_NAMESAKES)
+        papers = self._store.papers(found.ids) if found.ids else {}
+        titles = {i: (paper.title, *paper.other_titles) for i, paper in papers.items()}
+        return sorted(i for i in found.ids if wanted in map(title_fingerprint, titles.get(i, ())))
+
+    def _facets(
+        self, plan: Plan, parsed: q.Query, chosen: Mapping[str, Sequence[str]], extra: Sequence[PaperId]
+    ) -> dict[str, tuple[FacetValue, ...]]:
+        counts = self._index.facets(asked(plan), extra_ids=extra)
+        for name in chosen:
+            # Of a facet with a choice, the other values are counted as if nothing were chosen in it.
+            alone = without_facet(plan, parsed, chosen, name, self._tuning.boosts)
+            counts[name] = self._index.facets(asked(alone), extra_ids=extra).get(name, {})
+        return arrange(counts)
+
+    def _hits(self, ranking: _Ranking, marked: Sequence[str], run: _Run) -> tuple[Hit, ...]:
+        with run.stage("papers"):
+            papers = self._store.papers(ranking.ids)
+        with run.stage("snippets"):
+            marker = Marker(marked)
+            return tuple(
+                Hit(
+                    paper=papers[i],
+                    score=score,
+                    parts={"words": words, "meaning": meaning},
+                    snippet=marker.snippet(papers[i].abstract),
+                    title_html=marker.title(papers[i].title),
+                )
+                for i, (score, words, meaning) in zip(ranking.ids, ranking.scores, strict=True)
+                if i in papers
+            )
+
+    def _cover(self, plan: Plan, run: _Run) -> None:
+        """Say what the search covered."""
+        if not plan.soft:
+            return
+        if self._encoder is None:
+            run.notes.append("Searched by words alone: there is no encoder.")
+        elif self._question_vector(plan.meaning) is None:
+            run.notes.append("Searched by words alone: the encoder does not answer.")
+        elif (share := self.coverage()) < 1:
+            run.notes.append(f"Vectors for {min(99, int(share * 100))} % of papers so far.")
+
+
+def _clamped(page: int, size: int, total: int) -> int:
+    return max(1, min(page, -(-total // size)))

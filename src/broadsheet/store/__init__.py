@@ -1,0 +1,33 @@
+"""The database: schema, migrations, every SQL statement, and the change log."""
+
+from broadsheet.store.codec import encode_record, text_digest
+from broadsheet.store.store import Store, open_store
+from broadsheet.store.types import (
+    Counts,
+    EncodedRecord,
+    Judgement,
+    JudgementKind,
+    KnownRecord,
+    PaperWrite,
+    RecordKey,
+    RecordWrite,
+    WriteBatch,
+    Written,
+)
+
+__all__ = [
+    "Counts",
+    "EncodedRecord",
+    "Judgement",
+    "JudgementKind",
+    "KnownRecord",
+    "PaperWrite",
+    "RecordKey",
+    "RecordWrite",
+    "Store",
+    "WriteBatch",
+    "Written",
+    "encode_record",
+    "open_store",
+    "text_digest",
+]

@@ -1,0 +1,116 @@
+"""The tables. Portable between SQLite and PostgreSQL; changed only together with a migration (``migrations/versions``).
+
+Truth: ``records``, ``judgements``, ``aliases``, ``relations``, ``imports``. Derived from the records and made again whenever
+one changes: ``papers``, ``identifiers``, ``match_keys``. ``changes`` is the outbox that the index is fed from.
+
+Ids are given by ``counters``, not by the database's own sequences: a paper's id is never used twice, even after the last
+paper was merged away; and because the counter's row is locked until the transaction ends, numbers of the change log become
+visible in their own order, so that a reader who has seen number n has seen all before it (a PostgreSQL sequence does not
+promise that).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, String, Table, Text
+
+SCHEMA_VERSION = "0001"
+"""The newest revision in ``migrations/versions``."""
+
+COUNTERS = ("paper", "record", "change", "judgement")
+
+metadata = MetaData()
+
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", String(20), primary_key=True),  # one of COUNTERS
+    Column("value", BigInteger, nullable=False),  # the last number given
+)
+
+records = Table(
+    "records",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("source", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("paper_id", BigInteger, nullable=False),
+    Column("digest", LargeBinary, nullable=False),  # 16 bytes, of everything in the record
+    Column("seen", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("content", LargeBinary, nullable=False),  # the record as JSON, zstd
+    Index("ix_records_source_key", "source", "key", unique=True),
+    Index("ix_records_paper_id", "paper_id"),
+)
+
+papers = Table(
+    "papers",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("day", Integer, nullable=False),  # date.toordinal() of Paper.day; 0 if it has none, so that it sorts last
+    Column("year", Integer),
+    Column("text_digest", BigInteger, nullable=False),  # 64 bits of title and abstract, as a signed number
+    Column("document", Text, nullable=False),  # JSON
+    Index("ix_papers_day_id", "day", "id"),
+)
+
+identifiers = Table(
+    "identifiers",
+    metadata,
+    Column("value", Text, primary_key=True),
+    Column("scheme", String(20), primary_key=True),
+    Column("paper_id", BigInteger, primary_key=True, autoincrement=False),
+    Index("ix_identifiers_paper_id", "paper_id"),
+    sqlite_with_rowid=False,
+)
+
+match_keys = Table(
+    "match_keys",
+    metadata,
+    Column("hash", BigInteger, primary_key=True, autoincrement=False),  # 64 bits of the key, as a signed number
+    Column("paper_id", BigInteger, primary_key=True, autoincrement=False),
+    Index("ix_match_keys_paper_id", "paper_id"),
+    sqlite_with_rowid=False,
+)
+
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("gone", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("kept", BigInteger, nullable=False),
+    Index("ix_aliases_kept", "kept"),
+)
+
+relations = Table(  # each pair in both directions
+    "relations",
+    metadata,
+    Column("paper_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("other_id", BigInteger, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
+judgements = Table(
+    "judgements",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("kind", String(20), nullable=False),
+    Column("source_a", Text, nullable=False),
+    Column("key_a", Text, nullable=False),
+    Column("source_b", Text, nullable=False),
+    Column("key_b", Text, nullable=False),
+    Column("made", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("why", Text, nullable=False),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("paper_id", BigInteger, nullable=False),
+)
+
+imports = Table(
+    "imports",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("ordinal", BigInteger, nullable=False),  # entries done
+    Column("seen", BigInteger, nullable=False),  # microseconds since 1970, UTC
+)

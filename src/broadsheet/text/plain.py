@@ -1,0 +1,187 @@
+"""Markup as plain text: what is indexed, encoded and shown in snippets."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from .emphasis import strip_emphasis
+from .mathtext import hold_math, release_math
+from .symbols import FUNCTIONS, GREEK, MATH_ACCENTS, OPERATORS, PLAIN_SYMBOLS, RELATIONS, listed
+
+_DEEPEST = 40
+_TOKEN = re.compile(r"\\([A-Za-z]+)\*?|\\([\s\S])|([{}^_])|(\s+)|([0-9]+(?:[.,][0-9]+)*)|([\s\S])")
+
+_STYLES = listed(
+    "mathcal mathbb mathbf mathrm mathsf mathit mathfrak mathscr mathtt mathds boldsymbol bm pmb textbf textit "
+    "textrm texttt textsf textsc textnormal operatorname text mbox hbox emph rm bf it cal sf tt scriptstyle "
+    "displaystyle textstyle mathop mathbin mathrel mathord phantom underline underbrace overbrace limits nolimits "
+    "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle ensuremath label tag "
+    "mathnormal boldmath bfseries"
+)
+_WORDS = listed(
+
+    "text mbox hbox textrm textit textbf texttt textsf textsc textnormal operatorname emph mathrm"
+)
+_SPACES = listed("quad qquad space hspace hfill")
+_ENVIRONMENT = listed("begin end")
+_SIGN_RELATIONS = frozenset("=<>≤≥≈") | frozenset(RELATIONS.values())
+_RELATION = re.compile(rf"\s*([{re.escape(''.join(sorted(_SIGN_RELATIONS - {'|'})))}])\s*")
+_TIGHT_OPEN = re.compile(r"([(\[⟨]) +")
+_TIGHT_CLOSE = re.compile(r" +([)\],;⟩])")
+_ATOM = re.compile(r"-?[\w.′∞\u0300-\u036f]*(?:[\^_]-?\w+)*")
+
+
+def to_plain(markup: str) -> str:
+    """One line of plain text: formulas in Unicode and words (``O(n log n)``), no markdown marks."""
+    if "$" not in markup:
+        return strip_emphasis(markup) if "*" in markup or "`" in markup or "](" in markup else markup
+    text, held = hold_math(markup)
+    text = strip_emphasis(text.replace("\\$", "$"))
+    return " ".join(release_math(text, [formula_to_plain(tex) for _, tex in held]).split())
+
+
+@lru_cache(maxsize=4096)
+def formula_to_plain(tex: str) -> str:
+    """TeX mathematics as one line of Unicode; unknown commands become their names."""
+    tokens = _TOKEN.findall(tex)
+    plain = _tidy(_Reader(tokens).sequence(0))
+    return unicodedata.normalize("NFC", plain)
+
+
+def _tidy(text: str) -> str:
+    text = _RELATION.sub(r" \1 ", text)
+    text = re.sub(r"([<>]) ([=])", r"\1\2", text)
+    text = _TIGHT_OPEN.sub(r"\1", text)
+    text = _TIGHT_CLOSE.sub(r"\1", text)
+    return " ".join(text.split())
+
+
+def _grouped(text: str) -> str:
+    """In brackets unless it is one atom or bracketed already."""
+    text = _tidy(text)
+    if _ATOM.fullmatch(text) or (text.startswith("(") and text.endswith(")") and text.count("(") == 1):
+        return text
+    return f"({text})"
+
+
+class _Reader:
+    """Reads the token list once, left to right."""
+
+    def __init__(self, tokens: list[tuple[str, ...]]) -> None:
+        self._tokens = tokens
+        self._at = 0
+
+    def sequence(self, depth: int) -> str:
+        pieces: list[str] = []
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            self._at += 1
+            if token[2] == "}":
+                if depth:
+                    break
+                continue
+            pieces.append(self._piece(token, pieces, depth))
+        return "".join(pieces)
+
+    def _piece(self, token: tuple[str, ...], before: list[str], depth: int) -> str:
+        name, sign, structure, space, number, char = token
+        if name:
+            return self._command(name, before, depth)
+        if sign:
+            return {"{": "{", "}": "}", "|": "‖", "%": "%", "&": "&", "#": "#", "_": "_", "$": "$"}.get(sign, " ")
+        if structure == "{":
+            return self._inner(depth)
+        if structure in {"^", "_"}:
+            script = _grouped(self._argument(depth))
+            if script in {"∗", "⋆", "′"} or (structure == "^" and script in {"*", "∘"}):
+                return "°" if script == "∘" else script
+            return f"{structure}{script}" if script else ""
+        if space:
+            return " "
+        if char == "~" or char == "&":
+            return " "
+        return number or char
+
+    def _inner(self, depth: int) -> str:
+        if depth >= _DEEPEST:
+            return ""
+        return self.sequence(depth + 1)
+
+    def _argument(self, depth: int) -> str:
+        while self._at < len(self._tokens) and self._tokens[self._at][3]:
+            self._at += 1
+        if self._at >= len(self._tokens):
+            return ""
+        token = self._tokens[self._at]
+        if token[2] == "}":
+            return ""
+        if token[4] and len(token[4]) > 1:  # TeX takes one digit: x^10 is x to the 1, then 0
+            self._tokens[self._at] = (*token[:4], token[4][1:], token[5])
+            return token[4][0]
+        self._at += 1
+        return self._piece(token, [], min(depth + 1, _DEEPEST)) if token[2] != "{" else self._inner(depth)
+
+    def _option(self) -> str:
+        """An optional argument in square brackets, as it stands."""
+        if self._at < len(self._tokens) and self._tokens[self._at][5] == "[":
+            self._at += 1
+            pieces = []
+            while self._at < len(self._tokens):
+                token = self._tokens[self._at]
+                self._at += 1
+                if token[5] == "]":
+                    break
+                pieces.append("".join(token))
+            return "".join(pieces)
+        return ""
+
+    def _skip_space(self) -> None:
+        while self._at < len(self._tokens) and self._tokens[self._at][3]:
+            self._at += 1
+
+    def _command(self, name: str, before: list[str], depth: int) -> str:  # noqa: PLR0911, PLR0912
+        spaced = self._at < len(self._tokens) and bool(self._tokens[self._at][3])
+        self._skip_space()
+        if name in GREEK or name in PLAIN_SYMBOLS:
+            return GREEK.get(name) or PLAIN_SYMBOLS[name]
+        if name in RELATIONS:
+            return f" {RELATIONS[name]} " if name != "mid" else "|"
+        if name in OPERATORS:
+            wide = bool(before) and before[-1].endswith(" ") and spaced
+            return OPERATORS[name] + (" " if wide else "")
+        if name in FUNCTIONS:
+            return self._function(name, before)
+        if name in {"frac", "dfrac", "tfrac", "nicefrac", "sfrac", "cfrac"}:
+            return f"{_grouped(self._argument(depth))}/{_grouped(self._argument(depth))}"
+        if name in {"binom", "tbinom", "dbinom"}:
+            return f"C({self._argument(depth)}, {self._argument(depth)})"
+        if name == "sqrt":
+            index = self._option()
+            return f"{'' if index in {'', '2'} else index}√{_grouped(self._argument(depth))}"
+        if name in MATH_ACCENTS:
+            body = _tidy(self._argument(depth))
+            return body + MATH_ACCENTS[name] if len(body) == 1 and name != "vec" else body
+        if name in _ENVIRONMENT:
+            self._argument(depth)
+            return " "
+        if name in {"href", "textcolor", "color", "stackrel", "overset", "underset"}:
+            first = self._argument(depth)
+            if name in {"stackrel", "overset", "underset"}:
+                return f"{self._argument(depth)}"
+            return self._argument(depth) if name != "color" else first[:0]
+        if name in _WORDS:
+            words = self._argument(depth)
+            return f" {words} " if len(words) > 1 and spaced else words
+        if name in _STYLES:
+            return ""
+        return " " if name in _SPACES else name if len(name) > 1 else f"{name}"
+
+    def _function(self, name: str, before: list[str]) -> str:
+        """A function's name, set off from a letter or number on either side."""
+        last = before[-1][-1:] if before else ""
+        lead = " " if last.isalnum() or last in {")", "]"} else ""
+        following = self._tokens[self._at] if self._at < len(self._tokens) else ("",) * 6
+        opens = following[5] in {"(", "[", ")", ",", "]"} or following[2] in {"^", "_", "}"} or not any(following)
+        return f"{lead}{name}{'' if opens else ' '}"

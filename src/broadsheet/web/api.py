@@ -1,0 +1,125 @@
+"""The JSON API under ``/api``: parse, one library call, answer. Errors are ``{"error": {"code", "message", "request_id"}}``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from . import params
+from .api_models import BibtexOut, ErrorOut, NewestOut, PaperOut, ResultsOut, SimilarOut, StatusOut
+from .pages import Site, sources
+from .params import ParameterError
+from .protocol import LibraryLike
+
+MAX_NEWEST = 200
+MAX_SIMILAR = 100
+IDENTIFIER = "The paper's number, or any identifier of it: an arXiv id, a DOI, an address."
+
+_REFUSED: dict[int | str, dict[str, Any]] = {400: {"model": ErrorOut, "description": "A parameter cannot be used."}}
+_MISSING: dict[int | str, dict[str, Any]] = {**_REFUSED, 404: {"model": ErrorOut, "description": "No such paper."}}
+
+
+def _paper_id(library: LibraryLike, identifier: str) -> int:
+    return library.paper(params.paper_reference(identifier)).id
+
+
+def _search(library: LibraryLike, request: Request) -> ResultsOut:
+    asked = params.parse_search(request.query_params)
+    if not asked.text:
+        raise ParameterError("q", "must not be empty; say what to search for")
+    results = library.search(
+        asked.text, page=asked.page, page_size=asked.page_size, sort=asked.sort, facets=asked.facets
+    )
+    if asked.page > results.pages:
+        raise ParameterError("page", f"must be from 1 to {results.pages}, the last page of this search")
+    return ResultsOut.of(results)
+
+
+def _newest(library: LibraryLike, request: Request) -> NewestOut:
+    limit = params.parse_limit(request.query_params, default=20, high=MAX_NEWEST)
+    papers = library.newest(limit=limit + 1, before=params.parse_before(request.query_params))
+    last = papers[limit - 1] if len(papers) > limit else None
+    following = params.before_of(last.day, last.id) if last else None
+    return NewestOut(papers=[PaperOut.of(p) for p in papers[:limit]], next=following)
+
+
+def _status(library: LibraryLike) -> StatusOut:
+    status = library.status()
+    return StatusOut.of(status, sources(status))
+
+
+def routes(library: LibraryLike, app: FastAPI, site: Site) -> APIRouter:
+    """Routes of the API, its description, and the page that shows it."""
+    router = APIRouter(prefix="/api", tags=["papers"])
+    described = _describer(app)
+
+    @router.get("/search", responses=_REFUSED, openapi_extra={"parameters": params.SEARCH_PARAMETERS})
+    def search(request: Request) -> ResultsOut:
+        """Search the papers.
+
+        The question is free text in English or Chinese, with the same syntax as the search box. Facets narrow the results.
+        """
+        return _search(library, request)
+
+    @router.get(
+        "/newest",
+        responses=_REFUSED,
+        openapi_extra={"parameters": [params.limit_parameter(20, MAX_NEWEST), params.BEFORE_PARAMETER]},
+    )
+    def newest(request: Request) -> NewestOut:
+        """List papers by day, newest first."""
+        return _newest(library, request)
+
+    @router.get("/status")
+    def status() -> StatusOut:
+        """Tell how many papers there are, and how many of them can be found by meaning already."""
+        return _status(library)
+
+    @router.get(
+        "/papers/{identifier:path}/similar",
+        responses=_MISSING,
+        openapi_extra={"parameters": [params.limit_parameter(10, MAX_SIMILAR)]},
+    )
+    def similar(identifier: str, request: Request) -> SimilarOut:
+        """Find the papers nearest in meaning to one."""
+        limit = params.parse_limit(request.query_params, default=10, high=MAX_SIMILAR)
+        paper_id = _paper_id(library, identifier)
+        return SimilarOut.of(paper_id, library.similar(paper_id, limit=limit))
+
+    @router.get("/papers/{identifier:path}/bibtex", responses=_MISSING)
+    def bibtex(identifier: str) -> BibtexOut:
+        """Give the BibTeX entry of a paper."""
+        paper_id = _paper_id(library, identifier)
+        return BibtexOut(id=paper_id, bibtex=library.bibtex(paper_id))
+
+    @router.get("/papers/{identifier:path}", responses=_MISSING)
+    def paper(identifier: str) -> PaperOut:
+        """Give a paper by its number or any identifier; the number of a merged paper gives the one it became."""
+        return PaperOut.of(library.paper(params.paper_reference(identifier)))
+
+    @router.get("/openapi.json", include_in_schema=False)
+    def openapi() -> Response:
+        return JSONResponse(described())
+
+    @router.get("", include_in_schema=False)
+    def reference(request: Request) -> Response:
+        return site.render(request, "api.html", schema=described(), identifier_help=IDENTIFIER, foot=site.status())
+
+    return router
+
+
+def _describer(app: FastAPI) -> Callable[[], dict[str, Any]]:
+    def described() -> dict[str, Any]:
+        schema = app.openapi()
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                operation.get("responses", {}).pop("422", None)  # refused parameters are 400 here
+        for name in ("HTTPValidationError", "ValidationError"):
+            schema.get("components", {}).get("schemas", {}).pop(name, None)
+        return schema
+
+    return described

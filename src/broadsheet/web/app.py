@@ -1,0 +1,49 @@
+"""The site as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+
+from . import api, pages
+from .problems import Problems
+from .protocol import LibraryLike
+from .security import Shell, allowed_names
+
+
+def _local_now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def create_app(
+    library: LibraryLike,
+    *,
+    host: str = "127.0.0.1",
+    allowed_hosts: Sequence[str] = (),
+    now: Callable[[], datetime] = _local_now,
+) -> FastAPI:
+    """The site and the API over a library.
+
+    ``host`` is the address that the server listens on (``settings.host``): it decides which Host headers are answered, next
+    to loopback names and ``allowed_hosts`` (``*`` for any). ``now`` gives the time for the date under the masthead.
+    The application neither opens nor closes the library.
+    """
+    app = FastAPI(
+        title="Broadsheet",
+        version=pages.VERSION,
+        description="Search over the papers of this library.",
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+    )
+    site = pages.Site(library, now=now)
+    problems = Problems(site)
+    problems.attach(app)
+    app.include_router(api.routes(library, app, site))
+    app.include_router(pages.routes(site), include_in_schema=False)
+    app.add_middleware(GZipMiddleware, minimum_size=1000)
+    app.add_middleware(Shell, names=allowed_names(host, allowed_hosts), refuse=problems.refuse)
+    return app

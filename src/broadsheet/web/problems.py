@@ -1,0 +1,107 @@
+"""Errors as answers: a page for readers, ``{"error": {"code", "message"}}`` for programs. Never a stack trace."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ..errors import (
+    BroadsheetError,
+    BusyError,
+    EncoderUnavailableError,
+    IndexDamagedError,
+    InputError,
+    NotFoundError,
+)
+from .pages import Site
+
+log = logging.getLogger(__name__)
+
+HEADINGS = {
+    400: "That cannot be read",
+    404: "Not in this library",
+    405: "Not done this way",
+    500: "A fault of ours",
+    503: "Not at this moment",
+}
+CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed"}
+MESSAGES = {
+    404: "There is no page at this address.",
+    405: "This address can be read but takes nothing else.",
+}
+
+# The messages of these errors may name files of the server, so the reader gets a sentence of ours and the log gets theirs.
+PRIVATE: dict[type[BroadsheetError], tuple[int, str, str]] = {
+    BusyError: (503, "busy", "The library is being written to. Try again in a few seconds."),
+    IndexDamagedError: (
+        503,
+        "index_damaged",
+        "The index cannot be read. `broadsheet doctor --rebuild-index` makes it again from the database.",
+    ),
+    EncoderUnavailableError: (503, "encoder_unavailable", "Nothing here can turn words into vectors at the moment."),
+    BroadsheetError: (500, "internal", "The library could not answer. The server’s log has the details."),
+}
+
+
+def request_id(request: Request) -> str:
+    """The number under which the log knows this request."""
+    return str(getattr(request.state, "request_id", ""))
+
+
+class Problems:
+    """Makes answers of errors."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def refuse(self, request: Request, status: int, code: str, message: str) -> Response:
+        """The answer to a request that fails, in the form that the address promises."""
+        if request.url.path.startswith("/api/"):
+            body = {"error": {"code": code, "message": message, "request_id": request_id(request)}}
+            return JSONResponse(body, status_code=status)
+        return self._site.render(
+            request,
+            "error.html",
+            status=status,
+            heading=HEADINGS.get(status, "That did not work"),
+            message=message,
+            request_id=request_id(request),
+        )
+
+    def of_broadsheet(self, request: Request, error: Exception) -> Response:
+        """The answer to an error raised on purpose."""
+        if isinstance(error, NotFoundError):
+            return self.refuse(request, 404, "not_found", str(error))
+        if isinstance(error, InputError):
+            return self.refuse(request, 400, "bad_request", str(error))
+        log.error("request %s failed: %s", request_id(request), error, exc_info=error)
+        status, code, message = next(answer for kind, answer in PRIVATE.items() if isinstance(error, kind))
+        response = self.refuse(request, status, code, message)
+        if status == 503:
+            response.headers["retry-after"] = "5"
+        return response
+
+    def of_http(self, request: Request, error: Exception) -> Response:
+        """The answer to an address or method that is not there."""
+        status = error.status_code if isinstance(error, HTTPException) else 400
+        message = MESSAGES.get(status, "The request cannot be read.")
+        response = self.refuse(request, status, CODES.get(status, "bad_request"), message)
+        if isinstance(error, HTTPException) and error.headers:
+            response.headers.update(error.headers)
+        return response
+
+    def attach(self, app: FastAPI) -> None:
+        """Give an application these answers."""
+        handlers: list[tuple[type[Exception], Callable[[Request, Exception], Response]]] = [
+            (BroadsheetError, self.of_broadsheet),
+            (HTTPException, self.of_http),
+            (RequestValidationError, self.of_http),
+        ]
+        for kind, handler in handlers:
+            app.add_exception_handler(kind, handler)

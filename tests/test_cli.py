@@ -1,0 +1,622 @@
+"""The command line: what it prints, what it asks of the library, and how it leaves."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from broadsheet.cli import INTERRUPTED, command, run
+from broadsheet.cli.change import added
+from broadsheet.cli.common import paper_key
+from broadsheet.cli.manage import write_whole
+from broadsheet.errors import (
+    BusyError,
+    IndexDamagedError,
+    InputError,
+    NotFoundError,
+    SettingsError,
+    StoreError,
+)
+from broadsheet.model import (
+    Area,
+    FacetValue,
+    Hit,
+    Identifier,
+    ImportSummary,
+    Link,
+    LinkKind,
+    Paper,
+    Record,
+    Refusal,
+    Results,
+    Scheme,
+    Status,
+    StoredRecord,
+)
+from broadsheet.settings import setting_names
+
+PAPER = Paper(
+    id=7,
+    title="Noise-robust training of $k$-means",
+    abstract="We train with *noisy* labels.",
+    authors=("Ada Byron", "Emmy Noether"),
+    identifiers=(Identifier(Scheme.ARXIV, "2401.00001"),),
+    areas=(Area("Theory", "Learning Theory"),),
+    venue="icml",
+    year=2024,
+    published=date(2024, 1, 2),
+    links=(Link(LinkKind.CODE, "https://example.org/code"),),
+)
+HIT = Hit(PAPER, 0.9, {"words": 0.9}, "trained with <mark>noisy</mark> labels &amp; more", "<mark>Noise</mark>-robust")
+SUMMARY = ImportSummary(read=3, new=2, refused=1, refusals=(Refusal("x.bib", 4, "no title"),))
+STORED = StoredRecord(3, 7, Record("arxiv", "2401.00001", raw="{}"), datetime(2026, 1, 2, tzinfo=UTC))
+
+
+@dataclass
+class Check:
+    name: str
+    ok: bool
+    message: str
+
+
+@dataclass
+class FakeLibrary:
+    """Answers with the values above, and remembers what it was asked."""
+
+    settings: Any = None
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
+    fault: BaseException | None = None
+    papers: int = 1
+    summary: ImportSummary = SUMMARY
+    checks: tuple[Check, ...] = (Check("database", True, "in order"),)
+    hits: tuple[Hit, ...] = (HIT,)
+
+    def _asked(self, *call: Any) -> None:
+        self.calls.append(call)
+        if self.fault:
+            raise self.fault
+
+    def __enter__(self) -> FakeLibrary:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.calls.append(("closed",))
+
+    def search(self, text: str, **options: Any) -> Results:
+        self._asked("search", text, options)
+        facets = {"venue": (FacetValue("icml", 1),)}
+        return Results(
+            text, self.hits, len(self.hits), 1, options["page"], 20, facets, 0.5, options["sort"], ("A note.",)
+        )
+
+    def paper(self, key: int | str) -> Paper:
+        self._asked("paper", key)
+        return replace(PAPER, id=key) if isinstance(key, int) else PAPER
+
+    def records(self, paper_id: int) -> list[StoredRecord]:
+        return [STORED]
+
+    def bibtex(self, paper_id: int) -> str:
+        return "@misc{byron2024,\n}\n"
+
+    def similar(self, paper_id: int, limit: int) -> tuple[Hit, ...]:
+        self._asked("similar", paper_id, limit)
+        return self.hits
+
+    def status(self) -> Status:
+        self._asked("status")
+        return Status("home", self.papers, 2, 1, 0, 0, "e5-small", "", {"disk_free": 5})
+
+    def import_files(self, paths: list[Path], *, on_progress: Callable[..., None]) -> ImportSummary:
+        self._asked("import", [path.name for path in paths])
+        if paths[0].name == "missing.bib":
+            raise InputError("missing.bib: no such file; check its name")
+        return self.summary
+
+    def import_sample(self) -> ImportSummary:
+        self._asked("import sample")
+        return self.summary
+
+    def encode(self, on_progress: Callable[..., None], **options: Any) -> int:
+        self._asked("encode", options)
+        on_progress(1, 2)
+        return 1
+
+    def merge(self, a: int, b: int, why: str) -> None:
+        self._asked("merge", a, b, why)
+
+    def split(self, record: int, why: str) -> None:
+        self._asked("split", record, why)
+
+    def rebuild_index(self, on_batch: Callable[[int], None]) -> None:
+        self._asked("rebuild_index")
+        on_batch(1)
+
+    def doctor(self) -> list[Check]:
+        return list(self.checks)
+
+    def export_records(self) -> Iterator[dict[str, Any]]:
+        self._asked("export")
+        yield from ({"id": i, "title": "题"} for i in range(3))
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
+    library = FakeLibrary()
+
+    def open_library(*, settings: Any, read_only: bool, say: Callable[[str], None]) -> FakeLibrary:
+        library.settings = settings
+        library.calls.append(("open", settings.home, read_only))
+        return library
+
+    module = types.ModuleType("broadsheet.library")
+    module.open_library = open_library  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "broadsheet.library", module)
+    return library
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("home", *setting_names()):
+        monkeypatch.delenv(f"BROADSHEET_{name.upper()}", raising=False)
+    monkeypatch.setenv("BROADSHEET_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    def call_(*arguments: str) -> Done:
+        capsys.readouterr()
+        code = run(arguments)
+        out, err = capsys.readouterr()
+        return Done(code, out, err)
+
+    return call_
+
+
+Call = Callable[..., Done]
+
+
+# --- help and usage
+
+
+@pytest.mark.parametrize("name", sorted(command.commands))
+def test_every_command_explains_itself_with_an_example(call: Call, name: str) -> None:
+    done = call(name, "--help")
+    assert done.code == 0
+    assert f"    broadsheet {name}" in done.out
+    for parameter in command.commands[name].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.name} has no help"
+
+
+def test_the_first_help_lists_every_command_in_full_sentences(call: Call) -> None:
+    done = call("--help")
+    listed = [line.split()[0] for line in done.out.partition("Commands:")[2].splitlines() if line.strip()]
+    assert listed == sorted(command.commands)
+    assert "..." not in done.out.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["serch"], "serch"),
+        (["search", "x", "--limit", "0"], "--limit"),
+        (["search", "x", "--page", "-1"], "--page"),
+        (["search", "x", "--page", "abc"], "--page"),
+        (["search", "x", "--sort", "best"], "--sort"),
+        (["search", "x", "--year", "soon"], "--year"),
+        (["search", "x", "--year", "2024-2020"], "--year"),
+        (["search", "-x"], "-x"),
+        (["show", "1", "--json", "--bibtex"], "--bibtex"),
+        (["merge", "1"], "B"),
+        (["split", "x"], "RECORD"),
+        (["serve", "--port", "70000"], "--port"),
+        (["import", "--json"], "FILE"),
+        (["encode", "--workers", "0"], "--workers"),
+    ],
+)
+def test_wrong_usage_is_named_with_status_2(fake: FakeLibrary, call: Call, arguments: list[str], word: str) -> None:
+    done = call(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert word in done.err
+    assert "Traceback" not in done.err
+    assert fake.calls == []
+
+
+# --- search
+
+
+def test_words_are_joined_and_filters_passed_on(fake: FakeLibrary, call: Call) -> None:
+    done = call(
+        *("search", "noisy", "labels", "--limit", "5", "--page", "2", "--sort", "newest", "--venue", "ICML"),
+        *("--venue", "acl", "--area", "Theory", "--area", "Theory · Learning Theory", "--year", "2020-2022"),
+        *("--year", "2024", "--code"),
+    )
+    assert done.code == 0
+    facets = {
+        "venue": ["icml", "acl"],
+        "area": ["Theory"],
+        "subarea": ["Theory · Learning Theory"],
+        "year": ["2020", "2021", "2022", "2024"],
+        "code": ["yes"],
+    }
+    options = {"page": 2, "page_size": 5, "sort": "newest", "facets": facets}
+    assert ("search", "noisy labels", options) in fake.calls
+
+
+def test_a_plain_search_sends_no_facets(fake: FakeLibrary, call: Call) -> None:
+    call("search", "大模型")
+    assert ("search", "大模型", {"page": 1, "page_size": None, "sort": "relevance", "facets": {}}) in fake.calls
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"), [(["-survey"], "-survey"), (["diffusion", "-survey"], "diffusion -survey")]
+)
+def test_two_dashes_let_a_question_begin_with_a_minus(
+    fake: FakeLibrary, call: Call, given: list[str], asked: str
+) -> None:
+    assert call("search", "--", *given).code == 0
+    assert fake.calls[1][:2] == ("search", asked)
+
+
+def test_results_off_a_terminal_are_plain(fake: FakeLibrary, call: Call) -> None:
+    done = call("search", "noise")
+    assert "\x1b" not in done.out
+    assert "1. Noise-robust" in done.out
+    assert "Ada Byron, Emmy Noether" in done.out
+    assert "ICML 2024 | Theory · Learning Theory | arxiv:2401.00001 | code" in done.out
+    assert "trained with noisy labels & more" in done.out
+    assert "broadsheet show 7" in done.out
+    assert "1 to 1 of 1." in done.out
+    assert "A note." in done.out
+
+
+def test_results_number_on_across_pages(fake: FakeLibrary, call: Call) -> None:
+    assert "21. Noise-robust" in call("search", "noise", "--page", "2").out
+
+
+def test_nothing_found_is_said_and_is_no_failure(fake: FakeLibrary, call: Call) -> None:
+    fake.hits = ()
+    done = call("search", "zzz")
+    assert (done.code, done.out.splitlines()[0]) == (0, "Nothing found.")
+
+
+def test_search_json(fake: FakeLibrary, call: Call) -> None:
+    found = call("search", "noise", "--json").json
+    assert found["total"] == 1
+    assert found["hits"][0]["paper"]["identifiers"][0]["value"] == "2401.00001"
+    assert found["facets"]["venue"] == [{"value": "icml", "count": 1, "children": []}]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_json_reads_back_in_any_output_encoding(
+    fake: FakeLibrary, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    assert run(["search", "大模型", "--json"]) == 0
+    assert json.loads(written.getvalue().decode(encoding))["query"] == "大模型"
+
+
+# --- show, similar
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [("12", 12), ("arXiv:2401.00001v2", "arXiv:2401.00001v2"), ("10.1000/x", "10.1000/x"), ("１２", "１２")],
+)
+def test_a_number_is_ours_and_all_else_an_identifier(given: str, asked: int | str) -> None:
+    assert paper_key(given) == asked
+
+
+def test_show(fake: FakeLibrary, call: Call) -> None:
+    done = call("show", "2401.00001")
+    assert ("paper", "2401.00001") in fake.calls
+    for part in (
+        "Noise-robust training of",
+        "Ada Byron, Emmy Noether",
+        "Published 2024-01-02",
+        "We train with noisy labels.",
+        "https://arxiv.org/abs/2401.00001",
+        "https://example.org/code",
+        "Record 3 from arxiv: 2401.00001",
+    ):
+        assert part in done.out
+
+
+def test_show_json_has_the_records(fake: FakeLibrary, call: Call) -> None:
+    found = call("show", "7", "--json").json
+    assert found["id"] == 7
+    assert found["records"] == [{"id": 3, "source": "arxiv", "key": "2401.00001", "seen": "2026-01-02T00:00:00+00:00"}]
+
+
+def test_show_bibtex_prints_the_entry_alone(fake: FakeLibrary, call: Call) -> None:
+    assert call("show", "7", "--bibtex").out == "@misc{byron2024,\n}\n"
+
+
+def test_similar(fake: FakeLibrary, call: Call) -> None:
+    done = call("similar", "2401.00001", "--limit", "3")
+    assert ("similar", 7, 3) in fake.calls
+    assert "1. Noise-robust" in done.out
+    assert call("similar", "7", "--json").json["hits"][0]["paper"]["id"] == 7
+
+
+def test_similar_without_vectors_says_what_makes_them(fake: FakeLibrary, call: Call) -> None:
+    fake.hits = ()
+    done = call("similar", "7")
+    assert done.code == 1
+    assert "broadsheet encode" in done.err
+
+
+# --- import
+
+
+def test_import_prints_counts_and_refusals(fake: FakeLibrary, call: Call) -> None:
+    done = call("import", "a.bib")
+    assert done.code == 0
+    counts = dict(line.split() for line in done.out.splitlines() if not line.startswith("in "))
+    assert counts == {"read": "3", "new": "2", "updated": "0", "unchanged": "0", "merged": "0", "refused": "1"}
+    assert done.err == "refused: x.bib:4: no title\n"
+
+
+def test_import_shows_the_first_refusals_and_counts_the_rest(fake: FakeLibrary, call: Call) -> None:
+    refusals = tuple(Refusal("x.bib", n, "no title") for n in range(1, 101))
+    fake.summary = ImportSummary(read=1201, new=1, refused=1200, refusals=refusals)
+    lines = call("import", "a.bib").err.splitlines()
+    assert len(lines) == 11
+    assert lines[-1] == "and 1,190 more refused"
+
+
+def test_import_goes_on_after_a_file_that_cannot_be_read(fake: FakeLibrary, call: Call) -> None:
+    done = call("import", "missing.bib", "a.bib", "b.bib")
+    assert done.code == 0
+    assert "missing.bib: no such file; check its name" in done.err
+    assert dict(line.split() for line in done.out.splitlines()[:6])["read"] == "6"
+
+
+@pytest.mark.parametrize(
+    ("files", "summary", "code"),
+    [
+        (["missing.bib"], ImportSummary(), 1),
+        (["a.bib"], ImportSummary(read=2, refused=2), 1),
+        (["a.bib"], ImportSummary(read=2, unchanged=1, refused=1), 0),
+        (["a.bib"], ImportSummary(read=1, updated=1), 0),
+        (["a.bib"], ImportSummary(), 0),
+    ],
+)
+def test_import_fails_only_when_nothing_could_be_done(
+    fake: FakeLibrary, call: Call, files: list[str], summary: ImportSummary, code: int
+) -> None:
+    fake.summary = summary
+    assert call("import", *files).code == code
+
+
+def test_import_json(fake: FakeLibrary, call: Call) -> None:
+    found = call("import", "missing.bib", "a.bib", "--json").json
+    assert found["new"] == 2
+    assert found["refusals"] == [{"where": "x.bib", "line": 4, "reason": "no title"}]
+    assert found["unreadable"] == ["missing.bib: no such file; check its name"]
+
+
+def test_the_sample_is_imported_into_an_empty_library_only_if_so_asked(fake: FakeLibrary, call: Call) -> None:
+    assert call("import", "--sample").code == 0
+    assert ("import sample",) in fake.calls
+    fake.calls.clear()
+    assert call("import", "--sample", "--if-empty").code == 0
+    assert ("import sample",) not in fake.calls
+    fake.papers = 0
+    assert call("import", "--sample", "--if-empty").code == 0
+    assert ("import sample",) in fake.calls
+
+
+def test_summaries_add_up() -> None:
+    one = ImportSummary(1, 2, 3, 4, 5, 6, (Refusal("a", 1, "x"),), 0.5)
+    assert added(one, one) == ImportSummary(2, 4, 6, 8, 10, 12, one.refusals * 2, 1.0)
+
+
+def test_ctrl_c_says_that_an_import_goes_on(fake: FakeLibrary, call: Call) -> None:
+    fake.fault = KeyboardInterrupt()
+    done = call("import", "a.bib")
+    assert done.code == INTERRUPTED == 130
+    assert "the same command goes on from there" in done.err
+    assert ("closed",) in fake.calls
+
+
+# --- encode, merge, split
+
+
+def test_encode_workers_replace_the_setting_for_one_run(fake: FakeLibrary, call: Call) -> None:
+    done = call("encode", "--workers", "5")
+    assert done.code == 0
+    assert ("encode", {"workers": 5}) in fake.calls
+    assert "0 of 1 papers have vectors (e5-small)" in done.out
+    call("encode")
+    assert ("encode", {"workers": None}) in fake.calls
+
+
+def test_ctrl_c_says_that_encoding_goes_on(fake: FakeLibrary, call: Call) -> None:
+    fake.fault = KeyboardInterrupt()
+    done = call("encode")
+    assert done.code == INTERRUPTED
+    assert "the same command goes on from there" in done.err
+
+
+def test_merge(fake: FakeLibrary, call: Call) -> None:
+    assert call("merge", "1", "2", "--why", "same").code == 0
+    assert ("merge", 1, 2, "same") in fake.calls
+
+
+def test_merge_of_one_paper_with_itself_does_nothing(fake: FakeLibrary, call: Call) -> None:
+    done = call("merge", "7", "2401.00001")
+    assert done.code == 0
+    assert "one paper already" in done.out
+    assert not [c for c in fake.calls if c[0] == "merge"]
+
+
+def test_split(fake: FakeLibrary, call: Call) -> None:
+    assert call("split", "3", "--why", "other").code == 0
+    assert ("split", 3, "other") in fake.calls
+
+
+# --- status, doctor, config, export
+
+
+def test_status(fake: FakeLibrary, call: Call) -> None:
+    done = call("status")
+    assert "1 from 2 records" in done.out
+    assert "0 of 1 (e5-small)" in done.out
+    assert call("status", "--json").json["details"] == {"disk_free": 5}
+
+
+@pytest.mark.parametrize(("ok", "code", "word"), [(True, 0, "ok"), (False, 1, "FAILED")])
+def test_doctor(fake: FakeLibrary, call: Call, ok: bool, code: int, word: str) -> None:
+    fake.checks = (Check("home", True, "can be written"), Check("database", ok, "broken; restore a backup"))
+    done = call("doctor")
+    assert done.code == code
+    assert f"{word} " in done.out.splitlines()[1]
+    assert "broken; restore a backup" in done.out
+    assert call("doctor", "--json").json["ok"] is ok
+    assert ("rebuild_index",) not in fake.calls
+
+
+def test_doctor_rebuilds_only_when_asked(fake: FakeLibrary, call: Call) -> None:
+    assert call("doctor", "--rebuild-index").code == 0
+    assert ("rebuild_index",) in fake.calls
+
+
+def test_config_says_where_each_value_came_from(home: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.mkdir()
+    (home / "broadsheet.toml").write_text("port = 9000\npage_size = 50\n")
+    monkeypatch.setenv("BROADSHEET_PAGE_SIZE", "60")
+    rows = {row["name"]: row for row in call("config", "--json").json["settings"]}
+    assert set(rows) == {"home", *setting_names()}
+    assert (rows["port"]["value"], rows["port"]["from"]) == (9000, "broadsheet.toml")
+    assert (rows["page_size"]["value"], rows["page_size"]["from"]) == (60, "environment")
+    assert (rows["host"]["value"], rows["host"]["from"]) == ("127.0.0.1", "default")
+    assert (rows["home"]["value"], rows["home"]["from"]) == (str(home), "environment")
+    assert "9000" in call("config").out
+
+
+def test_config_path(home: Path, call: Call, tmp_path: Path) -> None:
+    assert call("config", "--path").out.strip() == str(home / "broadsheet.toml")
+    assert call("config", "--path", "--home", str(tmp_path)).out.strip() == str(tmp_path / "broadsheet.toml")
+
+
+def test_export_to_the_output_and_to_a_file(fake: FakeLibrary, call: Call, tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    printed = call("export").out
+    assert [json.loads(line)["id"] for line in printed.splitlines()] == [0, 1, 2]
+    done = call("export", "--jsonl", str(target))
+    assert done.code == 0
+    assert target.read_text("utf-8") == printed
+    assert "3 records written" in done.err
+
+
+def test_a_failed_export_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    target.write_bytes(b"old")
+
+    def lines() -> Iterator[bytes]:
+        yield b"new"
+        raise StoreError("disk full")
+
+    with pytest.raises(StoreError):
+        write_whole(target, lines())
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+# --- --home
+
+
+@pytest.mark.parametrize("arguments", [("--home", "X", "status"), ("status", "--home", "X")])
+def test_home_before_or_after_the_command(
+    fake: FakeLibrary, call: Call, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    chosen = str(tmp_path / "论文 library")
+    assert call(*(chosen if a == "X" else a for a in arguments)).code == 0
+    assert fake.calls[0] == ("open", Path(chosen), True)
+
+
+def test_home_from_the_environment(fake: FakeLibrary, call: Call, home: Path) -> None:
+    call("status")
+    assert fake.calls[0] == ("open", home, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "read_only"),
+    [(["search", "x"], True), (["status"], True), (["export"], True), (["import", "a"], False), (["encode"], False)],
+)
+def test_reading_commands_do_not_write(fake: FakeLibrary, call: Call, arguments: list[str], read_only: bool) -> None:
+    call(*arguments)
+    assert fake.calls[0][2] is read_only
+
+
+# --- faults
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        NotFoundError("no paper 5; search for it"),
+        BusyError("another process is writing; try again"),
+        IndexDamagedError("the index cannot be read; run `broadsheet doctor --rebuild-index`"),
+        SettingsError("port must be a whole number"),
+        OSError(errno.ENOSPC, "No space left on device", "library.db"),
+        PermissionError(errno.EACCES, "Permission denied", "library.db"),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+@pytest.mark.parametrize("arguments", [["search", "x"], ["show", "5"], ["status"], ["import", "a"], ["encode"]])
+def test_a_foreseeable_fault_is_one_line(
+    fake: FakeLibrary, call: Call, arguments: list[str], fault: BaseException
+) -> None:
+    fake.fault = fault
+    done = call(*arguments)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("broadsheet: ")
+    assert done.err.count("\n") == 1
+    assert ("closed",) in fake.calls
+
+
+def test_a_bug_is_not_hidden(fake: FakeLibrary) -> None:
+    fake.fault = ZeroDivisionError()
+    with pytest.raises(ZeroDivisionError):
+        run(["status"])
+
+
+def test_a_broken_settings_file_is_named(home: Path, call: Call) -> None:
+    home.mkdir()
+    (home / "broadsheet.toml").write_text("port = 'x'")
+    done = call("status")
+    assert done.code == 1
+    assert "broadsheet.toml" in done.err
+    assert "port" in done.err
+
+
+def test_error_text_cannot_act_on_the_terminal(fake: FakeLibrary, call: Call) -> None:
+    fake.fault = NotFoundError("no \x1b]0;owned\x07 paper")
+    assert call("status").err == "broadsheet: no ]0;owned paper\n"
