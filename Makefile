@@ -6,7 +6,7 @@ VENV ?= .venv
 bin := $(VENV)/bin
 program := $(VENV)/.program
 tools := $(VENV)/.tools
-pip := $(bin)/python -m pip --disable-pip-version-check --quiet
+pip := $(bin)/python -m pip --disable-pip-version-check -qq
 locking := $(VENV)/.lock
 compile := $(locking)/bin/uv pip compile pyproject.toml --group build --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --quiet --upgrade \

@@ -34,9 +34,10 @@ from broadsheet.text import to_html, to_plain
 NEWEST = date(2026, 6, 12)
 SICI = "10.1002/(sici)1097-4598(199605)19:5<621::aid-mus10>3.3.co;2-c"
 NAMES = (
-    *("Emmy Noether", "Kurt Gödel", "Paul Erdős", "Sofia Kovalevskaya", "Évariste Galois", "Ada Lovelace", "Alan Turing"),
-    *("Bernhard Riemann", "Henri Poincaré", "Wacław Sierpiński", "Sophie Germain", "Leonhard Euler", "Carl Gustav Jacobi"),
-    *("Mary Cartwright", "Maryam Mirzakhani", "David Hilbert", "Joseph Fourier", "Pafnuty Chebyshev", "Srinivasa Ramanujan"),
+    *("Emmy Noether", "Kurt Gödel", "Paul Erdős", "Sofia Kovalevskaya", "Évariste Galois", "Ada Lovelace"),
+    *("Alan Turing", "Bernhard Riemann", "Henri Poincaré", "Wacław Sierpiński", "Sophie Germain", "Leonhard Euler"),
+    *("Carl Gustav Jacobi", "Mary Cartwright", "Maryam Mirzakhani", "David Hilbert", "Joseph Fourier"),
+    *("Pafnuty Chebyshev", "Srinivasa Ramanujan"),
 )
 CHINESE_NAMES = ("祖冲之", "刘徽", "秦九韶", "李善兰")
 AREAS = (
@@ -48,23 +49,26 @@ AREAS = (
     Area("Deep Learning", "Graph Neural Networks"),
 )
 VENUES = ("ICML", "iclr", "nips", "Annals of Made-Up Results", "")
-METHODS = ("Gradient Flow", "Mirror Descent", "Diffusion", "Message Passing", "Bayesian Averaging", "Low-Rank Adaptation")
+METHODS = (
+    *("Gradient Flow", "Mirror Descent", "Diffusion"),
+    *("Message Passing", "Bayesian Averaging", "Low-Rank Adaptation"),
+)
 TASKS = (
     *("Sparse Recovery", "Protein Folding", "Long Documents", "Noisy Labels", "Robot Grasping", "Weather Maps"),
     *("Mode Connectivity", "Few-Shot Tasks", "Private Statistics", "Tabular Data"),
 )
-TURNS = ("{m} for {t}", "When Does {m} Help {t}?", "On the Limits of {m} in {t}", "{t} without Tears: A Simple Use of {m}")
+TURNS = ("{m} for {t}", "When Does {m} Help {t}?", "On the Limits of {m} in {t}", "{t} without Tears: A Use of {m}")
 
 
 def _abstract(number: int, method: str, task: str) -> str:
     return (
         f"We ask how far {method.lower()} can go on {task.lower()} when the number of examples $n$ is small. "
-        f"Earlier accounts need at least $\\Omega(n^{{{number % 3 + 1}}})$ steps and say little about noise; we show that "
-        f"$O\\big(\\sqrt{{n \\log n}}\\big)$ steps are enough whenever the loss is $L$-smooth, and that the rate cannot be "
-        f"improved. The proof turns on a *potential argument* that may be of use elsewhere: along the path the energy "
-        f"$E_t = \\frac{{1}}{{2}}\\lVert x_t - x^\\star \\rVert^2$ never grows faster than its own average. Experiments on "
-        f"{number + 3} data sets agree with the theory up to a constant of about two. We end with an example in which "
-        f"the assumption fails, and with it the result, so that the condition is not an artefact of the proof. Code and "
+        f"Earlier accounts need at least $\\Omega(n^{{{number % 3 + 1}}})$ steps and say little about noise; we show "
+        f"that $O\\big(\\sqrt{{n \\log n}}\\big)$ steps are enough whenever the loss is $L$-smooth, and that the rate "
+        f"cannot be improved. The proof turns on a *potential argument* that may be of use elsewhere: along the path "
+        f"the energy $E_t = \\frac{{1}}{{2}}\\lVert x_t - x^\\star \\rVert^2$ never grows faster than its own average. "
+        f"Experiments on {number + 3} data sets agree with the theory up to a constant of about two. We end with an "
+        f"example in which the assumption fails, and with it the result, so that the condition is needed. Code and "
         f"all settings are given, and every table can be made again in less than an hour on one machine."
     )
 
@@ -99,7 +103,8 @@ def _special(papers: dict[int, Paper]) -> dict[int, Paper]:
         2: {
             "title": "任务数量很少时的元学习：一种构造新任务的方法",
             "abstract": "元学习通常需要大量任务。本文研究任务数量 $m$ 很少时如何构造新任务，并证明泛化误差以 "
-            "$O(1/\\sqrt{m})$ 的速度下降。我们在图像与文本数据上的实验表明，该方法在五个任务时即可达到以往一百个任务的效果。",
+            "$O(1/\\sqrt{m})$ 的速度下降。我们在图像与文本数据上的实验表明，"
+            "该方法在五个任务时即可达到以往一百个任务的效果。",
             "authors": CHINESE_NAMES,
         },
         3: {"authors": tuple(NAMES[k % len(NAMES)] + ("" if k < len(NAMES) else f" {k}") for k in range(64))},
@@ -107,7 +112,10 @@ def _special(papers: dict[int, Paper]) -> dict[int, Paper]:
         5: {"identifiers": (Identifier(Scheme.DOI, SICI),), "abstract": "", "damaged": True},
         6: {"summarised": True, "authors_truncated": True},
         7: {
-            "links": (Link(LinkKind.CODE, "javascript:alert(1)"), Link(LinkKind.PDF, "https://example.org/a_b%20c.pdf?a=1&b=2")),
+            "links": (
+                Link(LinkKind.CODE, "javascript:alert(1)"),
+                Link(LinkKind.PDF, "https://example.org/a_b%20c.pdf?a=1&b=2"),
+            ),
             "related": (8, 9_999),
             "other_titles": ("An Earlier Name of the Same Work",),
         },
@@ -190,7 +198,8 @@ class FakeLibrary:
         snippet = html.escape(to_plain(paper.abstract)[:330])
         for word in words:
             snippet = re.sub(rf"(?i)\b({re.escape(word)})\b(?![^<]*>)", r"<mark>\1</mark>", snippet)
-        return Hit(paper, 0.8, {"words": 0.8, "meaning": 0.6}, snippet and snippet + " …", to_html(paper.title, inline=True))
+        title = to_html(paper.title, inline=True)
+        return Hit(paper, 0.8, {"words": 0.8, "meaning": 0.6}, snippet and snippet + " …", title)
 
     def paper(self, id_or_identifier: int | str) -> Paper:
         self._called("paper")
@@ -251,7 +260,8 @@ class FakeLibrary:
     def bibtex(self, paper_id: int) -> str:
         self._called("bibtex")
         paper = self.papers[paper_id]
-        return f"@misc{{paper{paper_id},\n  title = {{{paper.title}}},\n  author = {{{' and '.join(paper.authors)}}},\n}}\n"
+        authors = " and ".join(paper.authors)
+        return f"@misc{{paper{paper_id},\n  title = {{{paper.title}}},\n  author = {{{authors}}},\n}}\n"
 
 
 def _values(paper: Paper, facet: str) -> list[str]:
@@ -265,15 +275,12 @@ def _values(paper: Paper, facet: str) -> list[str]:
 
 
 def _facets(papers: Sequence[Paper]) -> dict[str, tuple[FacetValue, ...]]:
-    counts = {f: Counter(v for p in papers for v in _values(p, f)) for f in ("area", "subarea", "venue", "year", "code")}
+    names = ("area", "subarea", "venue", "year", "code")
+    counts = {name: Counter(v for p in papers for v in _values(p, name)) for name in names}
     facets = {f: tuple(FacetValue(v, n) for v, n in c.most_common()) for f, c in counts.items() if f != "subarea"}
-    facets["area"] = tuple(
-        replace(
-            area,
-            children=tuple(
-                FacetValue(v.partition(" · ")[2], n) for v, n in counts["subarea"].items() if v.startswith(area.value + " · ")
-            ),
-        )
-        for area in facets["area"]
-    )
+    children: dict[str, list[FacetValue]] = {}
+    for value, count in counts["subarea"].items():
+        area, _, subarea = value.partition(" · ")
+        children.setdefault(area, []).append(FacetValue(subarea, count))
+    facets["area"] = tuple(replace(area, children=tuple(children[area.value])) for area in facets["area"])
     return facets

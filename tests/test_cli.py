@@ -7,9 +7,8 @@ import io
 import json
 import sys
 import types
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,136 +18,10 @@ import pytest
 from broadsheet.cli import INTERRUPTED, command, run
 from broadsheet.cli.change import added
 from broadsheet.cli.common import paper_key
-from broadsheet.cli.manage import write_whole
-from broadsheet.errors import (
-    BusyError,
-    IndexDamagedError,
-    InputError,
-    NotFoundError,
-    SettingsError,
-    StoreError,
-)
-from broadsheet.model import (
-    Area,
-    FacetValue,
-    Hit,
-    Identifier,
-    ImportSummary,
-    Link,
-    LinkKind,
-    Paper,
-    Record,
-    Refusal,
-    Results,
-    Scheme,
-    Status,
-    StoredRecord,
-)
+from broadsheet.errors import BusyError, IndexDamagedError, NotFoundError, SettingsError
+from broadsheet.model import ImportSummary, Refusal
 from broadsheet.settings import setting_names
-
-PAPER = Paper(
-    id=7,
-    title="Noise-robust training of $k$-means",
-    abstract="We train with *noisy* labels.",
-    authors=("Ada Byron", "Emmy Noether"),
-    identifiers=(Identifier(Scheme.ARXIV, "2401.00001"),),
-    areas=(Area("Theory", "Learning Theory"),),
-    venue="icml",
-    year=2024,
-    published=date(2024, 1, 2),
-    links=(Link(LinkKind.CODE, "https://example.org/code"),),
-)
-HIT = Hit(PAPER, 0.9, {"words": 0.9}, "trained with <mark>noisy</mark> labels &amp; more", "<mark>Noise</mark>-robust")
-SUMMARY = ImportSummary(read=3, new=2, refused=1, refusals=(Refusal("x.bib", 4, "no title"),))
-STORED = StoredRecord(3, 7, Record("arxiv", "2401.00001", raw="{}"), datetime(2026, 1, 2, tzinfo=UTC))
-
-
-@dataclass
-class Check:
-    name: str
-    ok: bool
-    message: str
-
-
-@dataclass
-class FakeLibrary:
-    """Answers with the values above, and remembers what it was asked."""
-
-    settings: Any = None
-    calls: list[tuple[Any, ...]] = field(default_factory=list)
-    fault: BaseException | None = None
-    papers: int = 1
-    summary: ImportSummary = SUMMARY
-    checks: tuple[Check, ...] = (Check("database", True, "in order"),)
-    hits: tuple[Hit, ...] = (HIT,)
-
-    def _asked(self, *call: Any) -> None:
-        self.calls.append(call)
-        if self.fault:
-            raise self.fault
-
-    def __enter__(self) -> FakeLibrary:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.calls.append(("closed",))
-
-    def search(self, text: str, **options: Any) -> Results:
-        self._asked("search", text, options)
-        facets = {"venue": (FacetValue("icml", 1),)}
-        return Results(
-            text, self.hits, len(self.hits), 1, options["page"], 20, facets, 0.5, options["sort"], ("A note.",)
-        )
-
-    def paper(self, key: int | str) -> Paper:
-        self._asked("paper", key)
-        return replace(PAPER, id=key) if isinstance(key, int) else PAPER
-
-    def records(self, paper_id: int) -> list[StoredRecord]:
-        return [STORED]
-
-    def bibtex(self, paper_id: int) -> str:
-        return "@misc{byron2024,\n}\n"
-
-    def similar(self, paper_id: int, limit: int) -> tuple[Hit, ...]:
-        self._asked("similar", paper_id, limit)
-        return self.hits
-
-    def status(self) -> Status:
-        self._asked("status")
-        return Status("home", self.papers, 2, 1, 0, 0, "e5-small", "", {"disk_free": 5})
-
-    def import_files(self, paths: list[Path], *, on_progress: Callable[..., None]) -> ImportSummary:
-        self._asked("import", [path.name for path in paths])
-        if paths[0].name == "missing.bib":
-            raise InputError("missing.bib: no such file; check its name")
-        return self.summary
-
-    def import_sample(self) -> ImportSummary:
-        self._asked("import sample")
-        return self.summary
-
-    def encode(self, on_progress: Callable[..., None], **options: Any) -> int:
-        self._asked("encode", options)
-        on_progress(1, 2)
-        return 1
-
-    def merge(self, a: int, b: int, why: str) -> None:
-        self._asked("merge", a, b, why)
-
-    def split(self, record: int, why: str) -> None:
-        self._asked("split", record, why)
-
-    def rebuild_index(self, on_batch: Callable[[int], None]) -> None:
-        self._asked("rebuild_index")
-        on_batch(1)
-
-    def doctor(self) -> list[Check]:
-        return list(self.checks)
-
-    def export_records(self) -> Iterator[dict[str, Any]]:
-        self._asked("export")
-        yield from ({"id": i, "title": "题"} for i in range(3))
+from tests.cli_fake import Check, FakeLibrary
 
 
 @pytest.fixture
@@ -168,8 +41,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("home", *setting_names()):
-        monkeypatch.delenv(f"BROADSHEET_{name.upper()}", raising=False)
     monkeypatch.setenv("BROADSHEET_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
 
@@ -425,11 +296,18 @@ def test_the_sample_is_imported_into_an_empty_library_only_if_so_asked(fake: Fak
     assert call("import", "--sample").code == 0
     assert ("import sample",) in fake.calls
     fake.calls.clear()
-    assert call("import", "--sample", "--if-empty").code == 0
+    done = call("import", "--sample", "--if-empty")
+    assert (done.code, done.out) == (0, "Nothing was imported: there are papers already.\n")
     assert ("import sample",) not in fake.calls
+    assert call("import", "--sample", "--if-empty", "--json").json["read"] == 0
     fake.papers = 0
     assert call("import", "--sample", "--if-empty").code == 0
     assert ("import sample",) in fake.calls
+
+
+def test_a_file_that_was_read_before_is_said_to_be(fake: FakeLibrary, call: Call) -> None:
+    fake.summary = ImportSummary()
+    assert call("import", "a.bib").out == "Nothing was imported: all of it was read before.\n"
 
 
 def test_summaries_add_up() -> None:
@@ -520,6 +398,15 @@ def test_config_says_where_each_value_came_from(home: Path, call: Call, monkeypa
     assert "9000" in call("config").out
 
 
+@pytest.mark.parametrize("arguments", [["config"], ["config", "--json"]])
+def test_config_shows_no_secret(call: Call, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
+    monkeypatch.setenv("BROADSHEET_ENCODER_KEY", "sesame")
+    monkeypatch.setenv("BROADSHEET_DATABASE", "postgresql://reader:s@s:me@db.example/papers")
+    shown = call(*arguments).out
+    assert "sesame" not in shown
+    assert "postgresql://reader:***@db.example/papers" in shown
+
+
 def test_config_path(home: Path, call: Call, tmp_path: Path) -> None:
     assert call("config", "--path").out.strip() == str(home / "broadsheet.toml")
     assert call("config", "--path", "--home", str(tmp_path)).out.strip() == str(tmp_path / "broadsheet.toml")
@@ -533,20 +420,6 @@ def test_export_to_the_output_and_to_a_file(fake: FakeLibrary, call: Call, tmp_p
     assert done.code == 0
     assert target.read_text("utf-8") == printed
     assert "3 records written" in done.err
-
-
-def test_a_failed_export_leaves_the_old_file(tmp_path: Path) -> None:
-    target = tmp_path / "out.jsonl"
-    target.write_bytes(b"old")
-
-    def lines() -> Iterator[bytes]:
-        yield b"new"
-        raise StoreError("disk full")
-
-    with pytest.raises(StoreError):
-        write_whole(target, lines())
-    assert target.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [target]
 
 
 # --- --home

@@ -1,15 +1,19 @@
-"""Text and progress for a terminal."""
+"""Text and progress for a terminal, and files that are written whole."""
 
 from __future__ import annotations
 
 import io
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from broadsheet.cli.common import safe
+from broadsheet.cli.manage import write_whole
 from broadsheet.cli.progress import Progress, duration
 from broadsheet.cli.render import authors_line, html_to_text, paint, wrapped
+from broadsheet.errors import StoreError
 
 # --- text for terminals
 
@@ -96,3 +100,20 @@ def test_progress_on_a_terminal_is_a_bar() -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+# --- files
+
+
+def test_a_failed_export_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    target.write_bytes(b"old")
+
+    def lines() -> Iterator[bytes]:
+        yield b"new"
+        raise StoreError("disk full")
+
+    with pytest.raises(StoreError):
+        write_whole(target, lines())
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]

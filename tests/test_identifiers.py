@@ -90,16 +90,55 @@ def test_arxiv_forms(text: str, value: str, version: int | None) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "   ", "12345", "2402", "2402.1", "0000.00000", "arXiv:0000.00000", "2513.00001", "2500.00001", "2402.00000",
-        "1501.1234", "1412.12345", "0703.0001", "0601.1234", "2402.123456", "12402.13284", "2402.13284v0", "2402.13284vx",
-        "hep-th/9913001", "hep-th/0801001", "hep-th/9901000", "nosuch/9901001", "hep-th/99010011", "attention is all you need",
-        "https://arxiv.org/list/cs.LG/recent", "https://arxiv.org/abs/2513.00001", "https://example.org/abs/1810.04805",
-        "https://notarxiv.org/abs/1810.04805", "https://huggingface.co/models/1810.04805", "http://[", "https://", "10.1000",
-        "10.1000/", "doi:", "10.48550/arXiv.0000.00000", "10.48550/arXiv.nonsense", "PMID:", "PMID: 0", "PMID: x",
-        "https://openreview.net/forum", "https://openreview.net/forum?id=", "https://openreview.net/group?id=a/b",
-        "https://pubmed.ncbi.nlm.nih.gov/", "https://aclanthology.org/venues/acl/", "P18-100", "B18-1001", "a" * 3000,
+        "",
+        "   ",
+        "12345",
+        "2402",
+        "2402.1",
+        "0000.00000",
+        "arXiv:0000.00000",
+        "2513.00001",
+        "2500.00001",
+        "2402.00000",
+        "1501.1234",
+        "1412.12345",
+        "0703.0001",
+        "0601.1234",
+        "2402.123456",
+        "12402.13284",
+        "2402.13284v0",
+        "2402.13284vx",
+        "hep-th/9913001",
+        "hep-th/0801001",
+        "hep-th/9901000",
+        "nosuch/9901001",
+        "hep-th/99010011",
+        "attention is all you need",
+        "https://arxiv.org/list/cs.LG/recent",
+        "https://arxiv.org/abs/2513.00001",
+        "https://example.org/abs/1810.04805",
+        "https://notarxiv.org/abs/1810.04805",
+        "https://huggingface.co/models/1810.04805",
+        "http://[",
+        "https://",
+        "10.1000",
+        "10.1000/",
+        "doi:",
+        "10.48550/arXiv.0000.00000",
+        "10.48550/arXiv.nonsense",
+        "PMID:",
+        "PMID: 0",
+        "PMID: x",
+        "https://openreview.net/forum",
+        "https://openreview.net/forum?id=",
+        "https://openreview.net/group?id=a/b",
+        "https://pubmed.ncbi.nlm.nih.gov/",
+        "https://aclanthology.org/venues/acl/",
+        "P18-100",
+        "B18-1001",
+        "a" * 3000,
     ],
-)  # fmt: skip
+)
 def test_what_is_no_identifier(text: str) -> None:
     assert parse_identifier(text) is None
 
@@ -130,7 +169,7 @@ def test_what_is_no_identifier(text: str) -> None:
         ("10.1145/\n3292500.3330701", "10.1145/3292500.3330701"),
         ("10.18653/v1/P18-1001", "10.18653/v1/p18-1001"),
     ],
-)  # fmt: skip
+)
 def test_doi_forms(text: str, value: str) -> None:
     assert parse_identifier(text) == (Identifier(Scheme.DOI, value), None)
 
@@ -164,21 +203,30 @@ def test_other_schemes(text: str, identifier: Identifier) -> None:
 
 
 def test_old_ids_of_two_archives_are_two_papers() -> None:
-    assert parse_identifier("https://arxiv.org/abs/cmp-lg/9808001v1") != parse_identifier("https://arxiv.org/abs/cs/9808001v1")
+    assert parse_identifier("https://arxiv.org/abs/cmp-lg/9808001v1") != parse_identifier(
+        "https://arxiv.org/abs/cs/9808001v1"
+    )
 
 
 def test_identifiers_in_running_text() -> None:
     text = (
-        "See arXiv:1604.03410 [cs], doi:10.1145/123.456, https://arxiv.org/abs/2401.12345v2). Also (10.1093/MOLBEV/MSL010), "
+        "See arXiv:1604.03410 [cs], doi:10.1145/123.456, https://arxiv.org/abs/2401.12345v2). "
+        "Also (10.1093/MOLBEV/MSL010), "
         "PMID 33 and https://openreview.net/forum?id=05T81ScPFb; again arxiv.org/pdf/2401.12345."
     )
     assert [str(found) for found in find_identifiers(text)] == [
-        "arxiv:1604.03410", "doi:10.1145/123.456", "arxiv:2401.12345", "doi:10.1093/molbev/msl010", "pmid:33",
+        "arxiv:1604.03410",
+        "doi:10.1145/123.456",
+        "arxiv:2401.12345",
+        "doi:10.1093/molbev/msl010",
+        "pmid:33",
         "openreview:05T81ScPFb",
-    ]  # fmt: skip
+    ]
 
 
-@pytest.mark.parametrize("text", ["", "It cost 2401.12345 dollars", "in 1810.04805 units", "version 10.2/3", "P18-1001 was"])
+@pytest.mark.parametrize(
+    "text", ["", "It cost 2401.12345 dollars", "in 1810.04805 units", "version 10.2/3", "P18-1001 was"]
+)
 def test_numbers_in_running_text_are_no_identifiers(text: str) -> None:
     assert find_identifiers(text) == []
 
@@ -223,9 +271,7 @@ old_ids = st.builds(
     st.integers(1, 12),
     st.integers(1, 999),
 )
-doi_suffixes = st.text(
-    st.characters(codec="utf-8", exclude_categories=("Z", "C", "Lu", "Lt")), min_size=1, max_size=30
-)
+doi_suffixes = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C", "Lu", "Lt")), min_size=1, max_size=30)
 identifiers = st.one_of(
     st.builds(Identifier, st.just(Scheme.ARXIV), st.one_of(new_ids, old_ids)),
     st.builds(Identifier, st.just(Scheme.OPENREVIEW), st.from_regex(r"[A-Za-z0-9_-]{5,20}", fullmatch=True)),
@@ -233,9 +279,13 @@ identifiers = st.one_of(
     st.builds(
         Identifier,
         st.just(Scheme.ACL),
-        st.one_of(st.from_regex(r"[PDNWQ][0-9]{2}-[0-9]{4}", fullmatch=True), st.just("2020.ACL-MAIN.1"), st.just("2021.FINDINGS-EMNLP.12")),
+        st.one_of(
+            st.from_regex(r"[PDNWQ][0-9]{2}-[0-9]{4}", fullmatch=True),
+            st.just("2020.ACL-MAIN.1"),
+            st.just("2021.FINDINGS-EMNLP.12"),
+        ),
     ),
-)  # fmt: skip
+)
 
 
 @given(identifiers)

@@ -106,6 +106,8 @@ LITERALS: dict[str, Node | None] = {
     "+": None,
     "1e-5": words("1e-5"),
     "f(x)": words("f(x)"),
+    "f(模(x))": words("f(模(x))"),
+    'f(模"x")': words('f(模"x")'),
     "O(n log n)": words("O", "n", "log", "n"),
     "O(n": words("O", "n"),
     '5" disk': words('5"', "disk"),
@@ -218,6 +220,8 @@ TREES: dict[str, Node] = {
     "a b AND cat:cs.LG AND NOT c": And((Words((A, B)), Term("cs.LG", Field.CATEGORY), Not(C))),
     "a OR b year:2020": And((Or((A, B)), YearRange(2020, 2020))),
     "a OR b -c": And((Or((A, B)), Not(C))),
+    "a AND (year:2020 OR year:2022)": And((Words((A,)), Or((YearRange(2020, 2020), YearRange(2022, 2022))))),
+    "a OR b (year:2020 OR year:2022)": And((Or((A, B)), Or((YearRange(2020, 2020), YearRange(2022, 2022))))),
     "a OR (b year:2020)": Or((A, And((B, YearRange(2020, 2020))))),
     "a OR b AND year:2020": Or((A, And((B, YearRange(2020, 2020))))),
     "year:2020 OR year:2022": Or((YearRange(2020, 2020), YearRange(2022, 2022))),
@@ -338,7 +342,7 @@ def test_notes_are_few() -> None:
     assert len(parse(" ".join(f"year:x{i}" for i in range(50))).notes) == q.MAX_NOTES
 
 
-# ---------------------------------------------------------------------------------------------------------------- bounds
+# --------------------------------------------------------------------------------------------------------------- bounds
 
 
 def test_long_text_is_cut_with_a_note() -> None:
@@ -421,10 +425,10 @@ def test_time_is_linear(unit: str) -> None:
             times.append(time.process_time() - start)
         return min(times)
 
-    assert best(unit * 32_000) < 181 * best(unit * 1000)
+    assert best(unit * 9600) < 181 * best(unit * 300)
 
 
-# ------------------------------------------------------------------------------------------------------------ properties
+# ----------------------------------------------------------------------------------------------------------- properties
 
 PIECES = st.sampled_from(
     [
@@ -475,7 +479,7 @@ def test_resolved_has_no_relative_day(text: str, today: date) -> None:
     assert q.resolve(parse(text), today) == query
 
 
-# --------------------------------------------------------------------------------------------------------------- helpers
+# -------------------------------------------------------------------------------------------------------------- helpers
 
 
 def test_relative_days_are_resolved_by_the_clock() -> None:

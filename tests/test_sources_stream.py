@@ -27,7 +27,7 @@ PACKERS = {
     "plain": lambda data: data,
     "gzip": gzip.compress,
     "zstd": lambda data: zstandard.ZstdCompressor().compress(data),
-    "bzip2": bz2.compress,
+    "bzip2": lambda data: bz2.compress(data, 1),
     "xz": lzma.compress,
 }
 
@@ -80,7 +80,7 @@ def test_other_bytes_after_the_last_member_are_damage(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in PACKERS if kind != "plain"])
 def test_a_cut_off_file_keeps_what_was_good(tmp_path: Path, kind: str) -> None:
-    rows = b"".join(b'{"title":"Paper %d %d"}\n' % (i, hash(str(i))) for i in range(60_000))
+    rows = b"".join(b'{"title":"Paper %d %d"}\n' % (i, i * 2654435761 % 2**32) for i in range(20_000))
     whole = PACKERS[kind](rows)
     found = items(written(tmp_path, whole[: len(whole) * 3 // 4]))
     assert len(titles(found)) > 1_000
@@ -103,10 +103,10 @@ def test_a_file_cut_off_in_its_header_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_flipped_byte_is_damage_not_a_crash(tmp_path: Path) -> None:
-    data = bytearray(gzip.compress(TWO * 1000))
-    data[len(data) // 2] ^= 0xFF
-    data[-6] ^= 0xFF
+    data = bytearray(gzip.compress(TWO * 20_000))
+    data[-8] ^= 0xFF  # the check sum
     found = items(written(tmp_path, bytes(data)))
+    assert 30_000 < len(titles(found)) <= 40_000
     assert "damaged" in refusals(found)[-1].reason
 
 
@@ -203,7 +203,7 @@ def test_a_long_line_is_refused_by_its_number(tmp_path: Path) -> None:
 def test_the_limit_is_inclusive(tmp_path: Path) -> None:
     row = b'{"title":"' + b"t" * 1_000 + b'"}'
     assert titles(items(written(tmp_path, row + b"\n"), limit=len(row))) == ["t" * 1_000]
-    assert not titles(items(written(tmp_path, TWO[:1] * 0 + row + b"\n"), limit=len(row) - 1))
+    assert not titles(items(written(tmp_path, row + b"\n"), limit=len(row) - 1))
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
@@ -222,7 +222,7 @@ def test_a_ratio_bomb_costs_no_memory(tmp_path: Path, kind: str) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert titles(found) == ["Before", "After"]
-    assert peak < 60_000_000
+    assert peak < 40_000_000
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
@@ -240,8 +240,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 
 def test_positions_grow_to_the_size_of_the_file(tmp_path: Path) -> None:
-    rows = b"".join(b'{"title":"Paper %d %d"}\n' % (i, hash(str(i))) for i in range(60_000))
-    path = written(tmp_path, gzip.compress(rows))
+    path = written(tmp_path, b"".join(b'{"title":"Paper %d"}\n' % i for i in range(30_000)))
     positions = [item.position for item in items(path)]
     assert positions == sorted(positions)
     assert positions[0] < positions[-1] == path.stat().st_size
@@ -268,7 +267,7 @@ def test_an_array_is_cut_the_same_wherever_the_pieces_fall(size: int) -> None:
 
 def test_long_elements_are_counted_not_kept() -> None:
     found = list(elements([b'[{"a":"', b"x" * 100, b'"},{"b":1}]'], 50, array=True))
-    assert found == [(1, TooLong(109)), (1, b'{"b":1}')]
+    assert found == [(1, TooLong(108)), (1, b'{"b":1}')]
 
 
 def test_objects_over_several_lines() -> None:

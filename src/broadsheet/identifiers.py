@@ -1,7 +1,7 @@
 """The one parser of paper identifiers, for every form in which people paste them.
 
-Formats: arXiv, https://info.arxiv.org/help/arxiv_identifier.html; DOI, ISO 26324 (case-insensitive, so lower case here);
-ACL Anthology, https://aclanthology.org/info/ids/; OpenReview forum ids (case-sensitive); PubMed ids.
+Formats: arXiv, https://info.arxiv.org/help/arxiv_identifier.html; DOI, ISO 26324 (case does not matter: lower case
+here); ACL Anthology, https://aclanthology.org/info/ids/; OpenReview forum ids (case matters); PubMed ids.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ from broadsheet.model import Identifier, Scheme
 
 Parsed = tuple[Identifier, int | None]
 
-_ARCHIVES = (
-    "acc-phys adap-org alg-geom ao-sci astro-ph atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas cond-mat cs dg-ga "
-    "econ eess funct-an gr-qc hep-ex hep-lat hep-ph hep-th math math-ph mtrl-th nlin nucl-ex nucl-th patt-sol physics "
-    "plasm-ph q-alg q-bio q-fin quant-ph solv-int stat supr-con"
-).split()
 # Longest first, so that `math-ph` is not read as `math`.
-_ARCHIVE = "|".join(sorted(map(re.escape, _ARCHIVES), key=len, reverse=True))
-_ARXIV = rf"(?:(?P<new>\d{{4}}\.\d{{4,5}})|(?P<archive>{_ARCHIVE})(?:\.[a-z]{{2}})?/(?P<old>\d{{7}}))(?:v(?P<version>[1-9]\d*))?"
+_ARCHIVE = (
+    "acc-phys|adap-org|alg-geom|ao-sci|astro-ph|atom-ph|bayes-an|chao-dyn|chem-ph|cmp-lg|comp-gas|cond-mat|dg-ga|funct-an"
+    "|gr-qc|hep-ex|hep-lat|hep-ph|hep-th|math-ph|mtrl-th|nucl-ex|nucl-th|patt-sol|plasm-ph|q-alg|q-bio|q-fin|quant-ph"
+    "|solv-int|supr-con|cs|econ|eess|math|nlin|physics|stat"
+)
+_ARXIV = (
+    r"(?:(?P<new>\d{4}\.\d{4,5})"
+    rf"|(?P<archive>{_ARCHIVE})(?:\.[a-z]{{2}})?/(?P<old>\d{{7}}))"
+    r"(?:v(?P<version>[1-9]\d*))?"
+)
 _ARXIV_WHOLE = re.compile(rf"(?:arxiv\s*[:.]?\s*)?{_ARXIV}(?:\.(?:pdf|ps|ps\.gz))?\s*(?:\[[a-z.-]+\])?", re.IGNORECASE)
 _ARXIV_PATH = re.compile(rf"/{_ARXIV}(?=[/.]|$)", re.IGNORECASE)
-_DOI_WHOLE = re.compile(r"(?:(?:urn:|info:)?doi\s*[:/=]?\s*)?(?P<doi>10\.\d{4,9}(?:\.\d+)*/\S+)", re.IGNORECASE)
+_DOI_WHOLE = re.compile(r"(?:(?:urn:|info:)?doi\s*[:/=]?\s*)?(?P<doi>10\.\d{4,9}(?:\.\d+)*(?:/|%2f)\S+)", re.IGNORECASE)
 _DOI_PATH = re.compile(r"/(?P<doi>10\.\d{4,9}(?:\.\d+)*/.+)", re.IGNORECASE | re.DOTALL)
 _ARXIV_DOI = "10.48550/arxiv."
 _ACL_DOI = re.compile(r"10\.(?:18653|3115)/v1/(?P<acl>.+)")
@@ -47,17 +50,18 @@ _URL = re.compile(r"(?:https?:)?//|(?:[a-z0-9-]+\.)+(?:org|net|co|com|gov|info)/
 _PLAIN = {0xFF01 + i: chr(0x21 + i) for i in range(94)} | dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2212), "-")
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<", "”": "“", "’": "‘", "》": "《"}
 _TRAILING = ".,;:!?'\"…。，；：、"
+_NAMED_HOST = r"(?:www\.|export\.|rss\.|dx\.)?(?:arxiv|doi|openreview|aclanthology|ar5iv|alphaxiv)\.(?:org|net|info)/"
 _CANDIDATE = re.compile(
-    r"(?P<url>(?:https?://|(?:www\.|export\.|rss\.|dx\.)?(?:arxiv|doi|openreview|aclanthology|ar5iv|alphaxiv)\.(?:org|net|info)/)\S+)"
-    rf"|(?P<arxiv>\barxiv\s*[:.]?\s*{_ARXIV.replace('?P<new>', '?:').replace('?P<archive>', '?:').replace('?P<old>', '?:').replace('?P<version>', '?:')})"
-    r"|(?P<pmid>\bpmid\s*:?\s*[1-9]\d{0,8}\b)"
-    r"|(?P<doi>(?:\bdoi\s*[:=]?\s*)?\b10\.\d{4,9}(?:\.\d+)*/\S+)",
+    rf"(?:https?://|{_NAMED_HOST})\S+"
+    rf"|\barxiv\s*[:.]?\s*{re.sub(r'[?]P<[a-z]+>', '?:', _ARXIV)}"
+    r"|\bpmid\s*:?\s*[1-9]\d{0,8}\b"
+    r"|(?:\bdoi\s*[:=]?\s*)?\b10\.\d{4,9}(?:\.\d+)*/\S+",
     re.IGNORECASE,
 )
 
 
 def _visible(text: str) -> str:
-    """Without control and format characters (zero width, BOM, soft hyphen, line breaks), full-width forms made plain."""
+    """Without control and format characters (zero width, BOM, soft hyphen, line breaks); full-width forms plain."""
     text = text.translate(_PLAIN)
     if not text.isascii() or not text.isprintable():
         text = "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cf"))
@@ -105,8 +109,10 @@ def _arxiv(match: re.Match[str]) -> Parsed | None:
 
 
 def _doi(text: str) -> Parsed | None:
-    decoded = unquote(text) if re.search(r"%[0-9a-f]{2}", text, re.IGNORECASE) else text
-    value = _trimmed(_visible(decoded).lower())
+    # No DOI has an escape in its true form, so whatever was escaped on the way, even twice, is taken back.
+    while (decoded := unquote(text)) != text:
+        text = decoded
+    value = _trimmed(_visible(text).lower())
     if value.startswith(_ARXIV_DOI):
         match = _ARXIV_WHOLE.fullmatch(value[len(_ARXIV_DOI) :])
         return _arxiv(match) if match else None
@@ -144,7 +150,7 @@ def _from_url(text: str) -> Parsed | None:  # noqa: PLR0911 - one return a site
         return _arxiv(arxiv) if arxiv else None
     if _host_is(host, _DOI_HOSTS):
         # A DOI may hold ';', '<' and ':', all of which stay in the path; '?' and '#' begin what is not part of it.
-        doi = _DOI_PATH.search(parts.path)
+        doi = _DOI_PATH.search(path)
         return _doi(doi["doi"]) if doi else None
     if _host_is(host, ("openreview.net",)):
         return _from_openreview(parts.query)
@@ -193,8 +199,8 @@ def _found(text: str) -> Iterator[Identifier]:
 def find_identifiers(text: str) -> list[Identifier]:
     """All identifiers named in running text, each once, in order.
 
-    Only forms that say what they are count (addresses, ``arXiv:…``, ``PMID: …``, ``10.…/…``): a number such as 2401.12345
-    in a sentence may be anything.
+    Only forms that say what they are count (addresses, ``arXiv:…``, ``PMID: …``, ``10.…/…``): a number such as
+    2401.12345 in a sentence may be anything.
     """
     return list(dict.fromkeys(_found(text)))
 

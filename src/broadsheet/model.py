@@ -3,9 +3,9 @@
 Three stages of text, in order:
 
 - *raw*: as a source gave it; lives in ``Record`` and is never edited.
-- *markup*: cleaned once (``text.clean``): NFC, entities and TeX accents decoded, control characters out; mathematics stays
-  as ``$…$`` and emphasis as markdown. Lives in ``Paper.title`` and ``Paper.abstract``.
-- *plain* (``text.to_plain``) for indexing and encoding, *HTML* (``text.to_html``) for pages; made on demand from markup.
+- *markup*: cleaned once (``text.clean``): NFC, entities and TeX accents decoded, control characters out; mathematics
+  stays as ``$…$`` and emphasis as markdown. Lives in ``Paper.title`` and ``Paper.abstract``.
+- *plain* (``text.to_plain``) for indexing and encoding, *HTML* (``text.to_html``) for pages; made on demand.
 """
 
 from __future__ import annotations
@@ -209,8 +209,8 @@ class FacetValue:
 class Results:
     """A page of search results.
 
-    ``total`` counts all that can be paged through. ``matching`` counts all papers with any of the words, which may be more.
-    ``coverage`` is the share of papers in [0, 1] that have vectors. ``notes`` are sentences for the reader.
+    ``total`` counts all that can be paged through. ``matching`` counts all papers with any of the words, which may be
+    more. ``coverage`` is the share of papers in [0, 1] that have vectors. ``notes`` are sentences for the reader.
     """
 
     query: str
@@ -233,7 +233,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import did. ``read`` = new + updated + unchanged + refused; ``merged`` of the new joined a known paper."""
+    """What an import did: ``read`` = new + updated + unchanged + refused; ``merged`` of the new joined a known paper."""
 
     read: int = 0
     new: int = 0

@@ -1,6 +1,6 @@
-"""Settings: defaults, then ``broadsheet.toml`` in the library's folder, then ``BROADSHEET_*`` variables, in one frozen object.
+"""Settings in one frozen object: defaults, then ``broadsheet.toml`` in the library's folder, then ``BROADSHEET_*``.
 
-The only module that reads ``os.environ``. Lists of names, defaults and meanings for the docs come from the dataclass itself.
+The only module that reads ``os.environ``. Names, defaults and meanings for the docs come from the dataclass itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _setting(default: Any, help_: str, *, low: float | None = None, high: float 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings of one library. Each is a key of ``broadsheet.toml`` and, in capitals, a ``BROADSHEET_`` variable."""
+    """All settings of one library: keys of ``broadsheet.toml`` and, in capitals, ``BROADSHEET_`` variables."""
 
     home: Path = field(metadata={"help": "The folder that holds everything of this library."})
     database: str = _setting("", "SQLAlchemy URL of the database; empty means SQLite in the library's folder.")
@@ -32,11 +32,14 @@ class Settings:
     encoder: str = _setting(
         "e5-small", "`e5-small`, `minilm`, `sentence-transformers:NAME`, `openai:URL#MODEL`, or `none`."
     )
+    encoder_key: str = _setting("", "Key that is sent to the server of an `openai:` encoder; shown to nobody.")
     encode_workers: int = _setting(2, "Processes that make vectors in the background.", low=1, high=64)
-    weight_dense: float = _setting(0.5, "Share of the vector score in the hybrid score of a question.", low=0, high=1)
+    weight_dense: float = _setting(0.4, "Share of the vector score in the hybrid score of a question.", low=0, high=1)
     weight_dense_cjk: float = _setting(0.7, "The same for a question in Chinese, Japanese or Korean.", low=0, high=1)
-    boost_title: float = _setting(2.0, "Weight of a word in the title, against 1 in the abstract.", low=0, high=100)
-    boost_authors: float = _setting(1.0, "Weight of a word in the author list.", low=0, high=100)
+    boost_title: float = _setting(
+        0.0, "Weight of a word in the title beside its weight of 1 in title and abstract together.", low=0, high=100
+    )
+    boost_authors: float = _setting(0.3, "Weight of a word in the author list.", low=0, high=100)
     page_size: int = _setting(20, "Results on a page.", low=1, high=200)
     host: str = _setting("127.0.0.1", "Address that `broadsheet serve` listens on.")
     port: int = _setting(8765, "Port that `broadsheet serve` listens on.", low=0, high=65535)

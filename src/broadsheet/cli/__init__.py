@@ -89,4 +89,4 @@ def _fault(message: str) -> int:
 def _closed_output() -> int:
     """The reader of our output (``head``, a pager) has had enough: be quiet, also when Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return 1

@@ -39,20 +39,21 @@ def import_(files: tuple[Path, ...], sample: bool, if_empty: bool, as_json: bool
     if not (files or sample):
         raise click.UsageError("Name at least one FILE, or give --sample.")
     summary, unreadable = _import_all(files, sample, if_empty)
-    if summary is None:
-        click.echo("The library has papers already; nothing was imported.")
-        return 0
     if as_json:
         refusals = [{"where": r.where, "line": r.line, "reason": r.reason} for r in summary.refusals]
         write_json({**asdict(summary), "refusals": refusals, "unreadable": unreadable})
-    else:
+    elif summary.read:
         _print_summary(summary)
+    elif not unreadable:
+        click.echo(
+            "Nothing was imported: " + ("there are papers already." if if_empty else "all of it was read before.")
+        )
     done = summary.new + summary.updated + summary.unchanged
     return 1 if not done and (summary.refused or unreadable) else 0
 
 
-def _import_all(files: Sequence[Path], sample: bool, if_empty: bool) -> tuple[ImportSummary | None, list[str]]:
-    """The sum over all files (None: none was to be read), and what was wrong with those that could not be read."""
+def _import_all(files: Sequence[Path], sample: bool, if_empty: bool) -> tuple[ImportSummary, list[str]]:
+    """The sum over all files, and what was wrong with those that could not be read."""
     from broadsheet.cli.progress import Progress
     from broadsheet.model import ImportSummary
 
@@ -60,7 +61,7 @@ def _import_all(files: Sequence[Path], sample: bool, if_empty: bool) -> tuple[Im
     try:
         with opened() as library:
             if if_empty and library.status().papers:
-                return None, []
+                return total, unreadable
             if sample:
                 total = library.import_sample()
             for path in files:
@@ -71,9 +72,14 @@ def _import_all(files: Sequence[Path], sample: bool, if_empty: bool) -> tuple[Im
                     unreadable.append(str(error))
                     click.echo(f"broadsheet: {safe(str(error))}", err=True)
     except KeyboardInterrupt:
-        click.echo("Stopped. What was read is kept; the same command goes on from there.", err=True)
-        raise
+        raise stopped("What was read is kept") from None
     return total, unreadable
+
+
+def stopped(kept: str) -> click.Abort:
+    """Say, on a line after the terminal's ^C, that the work can be taken up again."""
+    click.echo(f"\nStopped. {kept}; the same command goes on from there.", err=True)
+    return click.Abort()
 
 
 def added(first: ImportSummary, second: ImportSummary) -> ImportSummary:
@@ -116,8 +122,7 @@ def encode(workers: int | None) -> None:
             library.encode(progress.update, workers=workers)
             status = library.status()
     except KeyboardInterrupt:
-        click.echo("Stopped. The vectors made so far are kept; the same command goes on from there.", err=True)
-        raise
+        raise stopped("The vectors made so far are kept") from None
     note = f" {safe(status.encoder_note)}" if status.encoder_note else ""
     click.echo(f"{status.encoded:,} of {status.papers:,} papers have vectors ({status.encoder}).{note}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -16,6 +17,9 @@ from broadsheet.cli.common import chosen_home, home_option, json_option, opened,
 if TYPE_CHECKING:
     from broadsheet.library import Library
     from broadsheet.settings import Settings
+
+HIDDEN = "***"
+PASSWORD = re.compile(r"(://[^/@]*?:).*@")
 
 
 @click.command(short_help="Say how much the library holds.")
@@ -103,7 +107,7 @@ def config(path: bool, as_json: bool) -> None:
         click.echo(str(file))
         return
     rows = [
-        {"name": name, "value": _plain(getattr(settings, name)), "from": origin}
+        {"name": name, "value": _plain(_without_secrets(name, getattr(settings, name))), "from": origin}
         for name, origin in _origins(settings).items()
     ]
     if as_json:
@@ -174,6 +178,13 @@ def _home_origin(settings: Settings) -> str:
     from broadsheet.settings import default_home
 
     return "default" if settings.home == default_home().absolute() else "environment"
+
+
+def _without_secrets(name: str, value: Any) -> Any:
+    """A setting's value as it may be shown: no key, and no password in a database's address."""
+    if name == "encoder_key" and value:
+        return HIDDEN
+    return PASSWORD.sub(rf"\1{HIDDEN}@", value) if name == "database" else value
 
 
 def _plain(value: Any) -> Any:

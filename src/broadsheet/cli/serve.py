@@ -45,7 +45,8 @@ def serve(host: str | None, port: int | None, browse: bool) -> None:
         try:
             uvicorn.Server(config).run(sockets=[listener])
         except KeyboardInterrupt:
-            click.echo("Stopped.")
+            click.echo("Stopping: what is half done is finished first.")
+    click.echo("Stopped.")
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +56,7 @@ def _add_layer(graph: _Graph, i: int, layer: Layer, weights: Weights, x: str) ->
     def skip_norm(out: str, new: str, skip: str, norm: tuple[Floats, Floats, Floats]) -> str:
         scale, shift, bias = norm
         inputs = [new, skip, const(f"{out}_scale", scale), const(f"{out}_shift", shift), const(f"{out}_bias", bias)]
-        return graph.add(
-            "SkipLayerNormalization", inputs, f"{out}_{i}", domain=_MICROSOFT, epsilon=weights.epsilon
-        )
+        return graph.add("SkipLayerNormalization", inputs, f"{out}_{i}", domain=_MICROSOFT, epsilon=weights.epsilon)
 
     attended = graph.add(
         "Attention",
@@ -142,6 +140,7 @@ def convert(source: Path, folder: Path) -> None:
     write_embeddings(weights, folder)
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> None:
+    """``convert`` as a process of its own."""
     logging.disable(logging.WARNING)  # the quantiser advises a step that this graph does not need
-    convert(Path(sys.argv[1]), Path(sys.argv[2]))
+    convert(Path(arguments[0]), Path(arguments[1]))

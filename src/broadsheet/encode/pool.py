@@ -78,7 +78,7 @@ class EncoderPool:
         except BrokenProcessPool as error:
             raise EncoderUnavailableError(
                 "a worker process ended while it made vectors (often too little memory); "
-                "set encode_workers lower, or encoder = \"none\", and start again"
+                'set encode_workers lower, or encoder = "none", and start again'
             ) from error
         finally:
             for future in waiting:

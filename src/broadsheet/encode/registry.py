@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -59,11 +58,11 @@ def encoder_id(spec: str) -> str:
 
 
 def open_encoder(
-    spec: str, models_dir: Path, *, threads: int = 1, say: Callable[[str], None] = lambda _: None
+    spec: str, models_dir: Path, *, threads: int = 1, key: str = "", say: Callable[[str], None] = lambda _: None
 ) -> Encoder:
     """Open an encoder, converting its weights into ``models_dir`` the first time (about ten seconds).
 
-    ``say`` is told what takes time. Raises EncoderUnavailableError where weights or service are out of reach, and
+    ``key`` is sent to servers that want one; ``say`` is told what takes time. Raises EncoderUnavailableError where weights or service are out of reach, and
     SettingsError for an unknown name.
     """
     encoder_id(spec)
@@ -79,7 +78,7 @@ def open_encoder(
     from broadsheet.encode.remote import OpenAIEncoder, SentenceTransformerEncoder
 
     if kind == "openai":
-        return OpenAIEncoder(rest)
+        return OpenAIEncoder(rest, key)
     return SentenceTransformerEncoder(rest)
 
 
@@ -118,12 +117,9 @@ def _convert(bundled: _Bundled, work: Path) -> None:
         source = _fetch_from_hub(bundled)
     else:
         source = package / bundled.weights if bundled.weights else _folder_with_weights(package)
+    program = f"import sys; sys.path[:] = {sys.path!r}; from broadsheet.encode.convert import main; main(sys.argv[1:])"
     done = subprocess.run(
-        [sys.executable, "-m", "broadsheet.encode.convert", str(source), str(work)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        [sys.executable, "-c", program, str(source), str(work)], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -49,19 +48,16 @@ class SentenceTransformerEncoder:
 
 
 class OpenAIEncoder:
-    """A server with ``POST URL/embeddings``. The spec is ``URL#MODEL``; the key, if any, is in ``OPENAI_API_KEY``."""
+    """A server with ``POST URL/embeddings``. The spec is ``URL#MODEL``; ``key`` is sent where it is not empty."""
 
-    def __init__(self, spec: str) -> None:
+    def __init__(self, spec: str, key: str = "") -> None:
         url, _, self._model = spec.partition("#")
         if not url.startswith(("http://", "https://")) or not self._model:
             raise SettingsError(f"encoder: openai:{spec} must be openai:URL#MODEL, such as openai:http://host/v1#name")
         try:
             import httpx
         except ImportError as error:
-            raise MissingExtraError(
-                "the encoder openai:… needs an extra: pip install 'broadsheet[openai]'"
-            ) from error
-        key = os.environ.get("OPENAI_API_KEY")
+            raise MissingExtraError("the encoder openai:… needs an extra: pip install 'broadsheet[openai]'") from error
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=60.0)
         self._error = httpx.HTTPError

@@ -108,9 +108,7 @@ def _read_vocabulary(reader: _Reader) -> UnigramVocabulary:
     after = reader.at + map_bytes
     characters = _read_character_map(reader, entries)
     reader.at = after
-    pieces = [
-        (blob[offsets[i] : offsets[i + 1]].decode("utf-8", "replace"), float(scores[i])) for i in range(count)
-    ]
+    pieces = [(blob[offsets[i] : offsets[i + 1]].decode("utf-8", "replace"), float(scores[i])) for i in range(count)]
     return UnigramVocabulary(pieces, bos, eos, pad, unknown, characters)
 
 

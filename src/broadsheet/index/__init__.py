@@ -77,7 +77,7 @@ def open_text_index(folder: Path, *, heap_bytes: int = 64_000_000, threads: int 
 
 
 def open_vectors(folder: Path, dimensions: int, encoder_id: str) -> FlatVectors:
-    """The vectors of one encoder, in a folder of its own under ``folder``, made if there is none.
+    """The vectors of one encoder, in a folder of its own under ``folder``, made with the first write.
 
     Raises:
         IndexDamagedError: the files are damaged or were made with other dimensions.

@@ -144,7 +144,7 @@ class VectorFiles:
             if crc != manifest.sums.get(column, 0):
                 raise IndexDamagedError(f"{self.path(column, manifest.generation)} has changed bytes; {REMEDY}")
 
-    def append(self, manifest: Manifest, columns: Columns, *, live: int) -> Manifest:
+    def append(self, manifest: Manifest, columns: Columns, *, live: int) -> None:
         """Write rows behind those of ``manifest``; durable on return. Call under ``lock``."""
         sums = dict(manifest.sums)
         for column, values in columns.items():
@@ -157,13 +157,11 @@ class VectorFiles:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-        grown = replace(manifest, rows=manifest.rows + len(columns["ids"]), live=live, sums=sums)
-        self._publish(grown)
-        return grown
+        self._publish(replace(manifest, rows=manifest.rows + len(columns["ids"]), live=live, sums=sums))
 
-    def rewrite(self, manifest: Manifest, parts: Iterable[Columns], mean: str, mean_of: int) -> Manifest:
-        """Write a new generation from ``parts`` (live rows only) and make it the one in place. Call under ``lock``."""
-        fresh = replace(self._empty, generation=manifest.generation + 1, mean=mean, mean_of=mean_of)
+    def rewrite(self, manifest: Manifest, parts: Iterable[Columns]) -> None:
+        """Write the generation after ``manifest``'s, with its mean, from live rows. Call under ``lock``."""
+        fresh = replace(manifest, generation=manifest.generation + 1)
         sums = dict.fromkeys(self.columns, 0)
         rows = 0
         files = {column: self.path(column, fresh.generation).open("wb") for column in self.columns}
@@ -182,18 +180,7 @@ class VectorFiles:
                 file.close()
         fresh = replace(fresh, rows=rows, live=rows, sums=sums)
         self._publish(fresh)
-        self.sweep(fresh)
-        return fresh
-
-    def sweep(self, manifest: Manifest) -> None:
-        """Remove files of other generations, which a crash or a rewrite left. Call under ``lock``."""
-        kept = {self.path(column, manifest.generation) for column in self.columns}
-        for path in self.folder.glob("*-*.bin"):
-            if path not in kept:
-                try:
-                    path.unlink()
-                except PermissionError:  # Windows, while a reader has it mapped: the next sweep takes it
-                    continue
+        self._sweep(fresh)
 
     @contextmanager
     def lock(self, timeout: float = 10.0) -> Iterator[None]:
@@ -210,6 +197,16 @@ class VectorFiles:
                     raise BusyError(f"another process is writing the vectors {self.folder}; wait for it or stop it")
                 time.sleep(0.02)
             yield
+
+    def _sweep(self, manifest: Manifest) -> None:
+        """Remove the files of other generations, also those that a crash left."""
+        kept = {self.path(column, manifest.generation) for column in self.columns}
+        for path in self.folder.glob("*-*.bin"):
+            if path not in kept:
+                try:
+                    path.unlink()
+                except PermissionError:  # Windows, while a reader has it mapped: the next sweep takes it
+                    continue
 
     def _publish(self, manifest: Manifest) -> None:
         body = asdict(manifest)

@@ -1,9 +1,9 @@
 """Flat vectors: sign codes scanned for candidates, the best of them rescored from memory-mapped int8 rows.
 
-Encoders such as E5 keep all their vectors within a narrow cone, where plain signs say little: codes are signs around a
-stored mean (on 11,000 real papers, 400 candidates hold .98 of the true ten best instead of .50). The mean is fixed
-when the first thousand vectors are there, and taken anew by ``compact`` and whenever there are eight times as many as
-it was made of. Memory: d/8 bytes a vector for the codes and 24 for ids and digests; the int8 rows stay on disk.
+Encoders such as E5 keep all their vectors within a narrow cone, where plain signs say little: both codings are of what
+is left beside a stored mean (on 11,000 real papers, 400 candidates by sign hold .98 of the true ten best instead of
+.50). The mean is fixed when the first thousand vectors are there, and anew whenever they are four times as many.
+Memory: d/8 bytes a vector for the codes and 28 for ids, digests, scales and places; the int8 rows stay on disk.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,13 @@ import numpy.typing as npt
 
 from ..errors import BroadsheetError, IndexDamagedError
 from .base import Digests, Ids, Vectors
-from .vector_files import TOMBSTONE, Columns, Manifest, VectorFiles, encode_mean, spans
+from .vector_files import REMEDY, TOMBSTONE, Columns, Manifest, VectorFiles, encode_mean, spans
 
-RESCORE = 1000
-_EXACT_BELOW = 2000  # so few rows are scored directly: as fast as the codes, and exact
+RESCORE = 2000
+_EXACT_BELOW = 4000  # so few rows are scored directly: as fast as the codes, and exact
 _MEAN_FROM = 1000
-_MEAN_GROWTH = 8
+_MEAN_GROWTH = 4
+_COMPACT_FROM = 1000
 _DEAD_SHARE = 0.3
 _OPEN_TRIES = 5
 
@@ -48,8 +49,7 @@ class _State:
 
 
 class FlatVectors:
-    """A ``VectorIndex`` in files. Safe to share between threads and processes: readers work on snapshots, writers on a
-    lock."""
+    """A ``VectorIndex`` in files. Threads and processes may share it: readers have snapshots, writers a lock."""
 
     def __init__(self, folder: Path, dimensions: int, encoder_id: str, *, rescore: int = RESCORE) -> None:
         if dimensions < 8 or dimensions % 8:
@@ -79,19 +79,19 @@ class FlatVectors:
         state = self._current()
         place, found = _find(state.ids, np.asarray(ids, np.int64))
         vectors = np.zeros((len(found), self.dimensions), np.float32)
-        vectors[found] = _unit(_rows(state, place[found]))
+        vectors[found] = _unit(_decode(state, place[found]))
         return vectors, found
 
     def search(self, vector: Vectors, k: int, *, allowed: Ids | None = None) -> tuple[Ids, Vectors]:
         """The ``k`` best ids, of ``allowed`` where given, and their cosines, best first (equal: ascending id)."""
         state = self._current()
-        query = _unit(self._checked(np.asarray(vector)[np.newaxis]))[0]
+        query = self._units(np.asarray(vector)[np.newaxis])[0]
         chosen = np.arange(len(state.ids)) if allowed is None else np.flatnonzero(np.isin(state.ids, allowed))
         candidates = max(self.rescore, 4 * k)
         if len(chosen) > max(_EXACT_BELOW, candidates):
             codes = state.codes if allowed is None else np.take(state.codes, chosen, axis=0)
             chosen = np.sort(chosen[_nearest_codes(codes, _signs(query[np.newaxis] - state.mean), candidates)])
-        scores = (np.take(state.rows, state.at[chosen], axis=0).astype(np.float32) @ query) * state.scales[chosen]
+        scores = _cosines(state, chosen, query)
         best = np.argsort(-scores, kind="stable")[: max(k, 0)]
         return state.ids[chosen[best]], scores[best]
 
@@ -115,22 +115,23 @@ class FlatVectors:
         """Store n vectors; a known id's vector is replaced, the last of equal ids wins. Durable on return.
 
         Raises:
-            BroadsheetError: shapes do not fit, or a vector is not finite.
+            BroadsheetError: shapes do not fit, or a vector is not finite or zero.
             BusyError: another process is writing.
         """
-        unit = _unit(self._checked(vectors))
-        if not len(ids) == len(digests) == len(unit):
-            raise BroadsheetError(f"{len(ids)} ids, {len(digests)} digests and {len(unit)} vectors do not fit together")
+        units, ids, digests = self._units(vectors), np.asarray(ids, np.int64), np.asarray(digests, np.uint64)
+        if not len(ids) == len(digests) == len(units):
+            raise BroadsheetError(
+                f"{len(ids)} ids, {len(digests)} digests and {len(units)} vectors do not fit together"
+            )
         if not len(ids):
             return
-        scales = np.abs(unit).max(axis=1) / np.float32(127)
-        rows = np.rint(unit / np.where(scales == 0, np.float32(1), scales)[:, np.newaxis]).astype(np.int8)
         with self._lock, self._files.lock():
             self.reload()
-            manifest, mean = self._state.manifest, self._state.mean
             live = len(np.union1d(self._state.ids, ids))
-            columns = {"ids": ids, "digests": digests, "scales": scales, "codes": _signs(unit - mean), "rows": rows}
-            self._files.append(manifest, columns, live=live)
+            if live >= max(_MEAN_FROM, _MEAN_GROWTH * self._state.manifest.mean_of):
+                self._retake_mean(units, live)
+            columns = {"ids": ids, "digests": digests, **_encode(units, self._state.mean)}
+            self._files.append(self._state.manifest, columns, live=live)
             self._settle()
 
     def remove(self, ids: Ids) -> None:
@@ -155,10 +156,10 @@ class FlatVectors:
             self._settle()
 
     def compact(self) -> None:
-        """Write the files again without dead rows, with codes around the mean of all vectors."""
+        """Write the files again without dead rows."""
         with self._lock, self._files.lock():
             self.reload()
-            self._compact()
+            self._rewrite(self._state.mean, self._state.manifest)
 
     # Inside
 
@@ -167,25 +168,23 @@ class FlatVectors:
         return self._state
 
     def _settle(self) -> None:
-        """After a write: see it; rewrite where too much is dead or the mean is of too few."""
+        """After a write: see it, and rewrite where too much is dead."""
         self._state = self._load()
         manifest = self._state.manifest
-        dead = manifest.rows - manifest.live
-        outgrown = manifest.live >= max(_MEAN_FROM, _MEAN_GROWTH * manifest.mean_of)
-        if outgrown or (manifest.rows > _MEAN_FROM and dead > _DEAD_SHARE * manifest.rows):
-            self._compact()
+        if manifest.rows > _COMPACT_FROM and manifest.rows - manifest.live > _DEAD_SHARE * manifest.rows:
+            self._rewrite(self._state.mean, manifest)
 
-    def _compact(self) -> None:
-        state = self._state
-        mean, of = (self._mean(state), len(state.ids)) if len(state.ids) >= _MEAN_FROM else (state.mean, 0)
-        self._files.rewrite(state.manifest, _parts(state, mean), encode_mean(mean) if of else "", of)
-        self._state = self._load()
-
-    def _mean(self, state: _State) -> Vectors:
-        total = np.zeros(self.dimensions, np.float64)
+    def _retake_mean(self, new: Vectors, live: int) -> None:
+        """Code what there is around the mean of it and the ``new`` vectors, which then need to be coded once only."""
+        state, total = self._state, new.sum(axis=0, dtype=np.float64)
         for start, stop in spans(len(state.ids)):
-            total += _rows(state, np.arange(start, stop)).sum(axis=0, dtype=np.float64)
-        return (total / len(state.ids)).astype(np.float32)
+            total += _decode(state, np.arange(start, stop)).sum(axis=0, dtype=np.float64)
+        mean = (total / (len(state.ids) + len(new))).astype(np.float32)
+        self._rewrite(mean, replace(state.manifest, mean=encode_mean(mean), mean_of=live))
+
+    def _rewrite(self, mean: Vectors, manifest: Manifest) -> None:
+        self._files.rewrite(manifest, _parts(self._state, mean))
+        self._state = self._load()
 
     def _load(self, *, check: bool = False) -> _State:
         for _ in range(_OPEN_TRIES):
@@ -197,21 +196,25 @@ class FlatVectors:
                 return _state(self._files, manifest, stamp)
             except FileNotFoundError as error:  # compacted by another process between the two reads
                 missing = error
-        raise IndexDamagedError(f"a file of the vectors is missing: {missing}") from missing
+        raise IndexDamagedError(f"a file of the vectors is missing: {missing}; {REMEDY}") from missing
 
-    def _checked(self, vectors: npt.NDArray[Any]) -> Vectors:
+    def _units(self, vectors: npt.NDArray[Any]) -> Vectors:
         checked = np.asarray(vectors, np.float32)
         if checked.ndim != 2 or checked.shape[1] != self.dimensions:
             raise BroadsheetError(f"vectors of shape {checked.shape} do not fit {self.dimensions} dimensions")
         if not np.isfinite(checked).all():
-            raise BroadsheetError("a vector has values that are not finite; nothing was written")
-        return checked
+            raise BroadsheetError("a vector has values that are not finite")
+        if not checked.any(axis=1).all():
+            raise BroadsheetError("a vector is zero and so has no direction")
+        return _unit(checked)
 
 
 def folder_name(encoder_id: str) -> str:
     """A folder for one encoder: its id where that is a safe name, else made safe and told apart by a hash."""
     safe = re.sub(r"[^a-z0-9._-]+", "-", encoder_id.lower()).strip(".-")[:60]
-    return safe if safe == encoder_id else f"{safe}-{hashlib.sha256(encoder_id.encode()).hexdigest()[:8]}".lstrip("-")
+    if safe and safe == encoder_id:
+        return safe
+    return f"{safe}-{hashlib.sha256(encoder_id.encode()).hexdigest()[:8]}".lstrip("-")
 
 
 def _state(files: VectorFiles, manifest: Manifest, stamp: tuple[int, int, int] | None) -> _State:
@@ -235,19 +238,41 @@ def _state(files: VectorFiles, manifest: Manifest, stamp: tuple[int, int, int] |
 
 
 def _parts(state: _State, mean: Vectors) -> Iterator[Columns]:
+    """All live rows, in pieces; coded anew only where the mean is another, since each coding rounds."""
     for start, stop in spans(len(state.ids)):
         piece = slice(start, stop)
-        yield {
-            "ids": state.ids[piece],
-            "digests": state.digests[piece],
-            "scales": state.scales[piece],
-            "codes": _signs(_rows(state, np.arange(start, stop)) - mean),
-            "rows": state.rows[state.at[piece]],
-        }
+        if mean is state.mean:
+            coded: Columns = {
+                "scales": state.scales[piece],
+                "codes": state.codes[piece],
+                "rows": state.rows[state.at[piece]],
+            }
+        else:
+            coded = _encode(_decode(state, np.arange(start, stop)), mean)
+        yield {"ids": state.ids[piece], "digests": state.digests[piece], **coded}
 
 
-def _rows(state: _State, places: npt.NDArray[np.intp]) -> Vectors:
-    return state.rows[state.at[places]].astype(np.float32) * state.scales[places, np.newaxis]
+def _encode(units: Vectors, mean: Vectors) -> dict[str, npt.NDArray[Any]]:
+    """What is left of unit vectors beside the mean: its signs, and in 8 bits with a scale for each vector."""
+    residuals = units - mean
+    scales = np.abs(residuals).max(axis=1) / np.float32(127)
+    rows = np.rint(residuals / np.where(scales == 0, np.float32(1), scales)[:, np.newaxis]).astype(np.int8)
+    return {"scales": scales, "codes": _signs(residuals), "rows": rows}
+
+
+def _decode(state: _State, places: npt.NDArray[np.intp]) -> Vectors:
+    return state.rows[state.at[places]].astype(np.float32) * state.scales[places, np.newaxis] + state.mean
+
+
+def _cosines(state: _State, places: npt.NDArray[np.intp], query: Vectors) -> Vectors:
+    """Cosines; in blocks so small that BLAS does not start threads, which would cost more than all the rest."""
+    blocks = [
+        np.take(state.rows, state.at[places[start:stop]], axis=0).astype(np.float32) @ query
+        for start, stop in spans(len(places), 512)
+    ]
+    residuals = np.concatenate([np.zeros(0, np.float32), *blocks])
+    cosines: Vectors = residuals * state.scales[places] + state.mean @ query
+    return cosines
 
 
 def _find(ids: Ids, wanted: Ids) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Literal
 
 from ..text import fold, forms, joined_pairs, words
@@ -23,11 +24,10 @@ def match_words(
     for form in filter(_needs_symbols, exact):
         rest = rest.replace(form, " ")
     tokens = [token.text for token in words(rest)]
-    joined = [
-        pair for first, pair in zip(tokens, joined_pairs(tokens), strict=False) if _joinable(first, pair[len(first) :])
-    ]
+    pairs = zip(pairwise(tokens), joined_pairs(tokens), strict=True)
+    joined = dict.fromkeys(pair for neighbours, pair in pairs if _joinable(*neighbours))
     exact |= dict.fromkeys([*(word for word in tokens if _joinable(word)), *joined])
-    children: list[TextQuery] = [Match(part, boosts, combine=combine) for part in (rest, *dict.fromkeys(joined))]
+    children: list[TextQuery] = [Match(part, boosts, combine=combine) for part in (rest, *joined)]
     if forms_boost:
         children += [Match(form, {"forms": forms_boost}) for form in exact]
     return Either(tuple(children))
@@ -39,16 +39,15 @@ def match_phrase(text: str, boosts: Mapping[str, float], forms_boost: float = 1.
     A single hyphenated word is met in its other spellings too (``"pre-training"`` → ``pretraining``); what is nothing
     without its symbols must be there with them (``"C++"``).
     """
-    exact = forms(text)
-    needed = tuple(Match(form, {"forms": forms_boost}) for form in exact if _needs_symbols(form))
+    exact, joined = forms(text), "".join(token.text for token in words(text))
     phrase = Match(text, boosts, "phrase")
+    needed = [Match(form, {"forms": forms_boost}) for form in exact if _needs_symbols(form)]
     if needed:
         return All((phrase, *needed))
-    if len(text.split()) > 1:
+    if len(text.split()) > 1 or joined not in exact:
         return phrase
-    joined = joined_pairs([token.text for token in words(text)])[:1] if len(words(text)) == 2 else []
-    spellings = [Match(form, {"forms": forms_boost}) for form in exact if form in joined or not form.isalpha()]
-    return Either((phrase, *spellings, *(Match(word, boosts) for word in joined if _joinable(word) and word in exact)))
+    spellings = [form for form in exact if form == joined or not form.isalpha()]  # of YOLOv8 not the bare yolo
+    return Either((phrase, Match(joined, boosts), *(Match(form, {"forms": forms_boost}) for form in spellings)))
 
 
 def _needs_symbols(form: str) -> bool:

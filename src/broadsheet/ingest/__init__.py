@@ -2,7 +2,7 @@
 
 from broadsheet.ingest.derive import derive
 from broadsheet.ingest.encoding import encode_pending, forget_gone, passage_text, pending, pending_count
-from broadsheet.ingest.indexing import drain, index_document, rebuild
+from broadsheet.ingest.indexing import Follower, drain, index_document, rebuild
 from broadsheet.ingest.judge import merge_papers, split_record
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.pipeline import file_digest, import_items
@@ -10,6 +10,7 @@ from broadsheet.ingest.reading import Reading, read
 
 __all__ = [
     "Candidate",
+    "Follower",
     "Intent",
     "Judgements",
     "Reading",

@@ -2,20 +2,22 @@
 
 The rules, in order (``compare``):
 
-1. A shared identifier means the same paper. Not so a shared DOI if the titles are clearly different (a DOI of a whole issue or
-   book stands on each of its papers), nor another shared identifier if titles and authors are both different (a slip): linked.
-2. Equal titles that are not generic, enough common authors, and years at most ``YEAR_GAP`` apart (``PREPRINT_GAP`` between a
-   preprint and its publication): the same. Years further apart: linked, two editions. Authors unknown on either side: the same only if
-   the title is long and the year is known and equal. No common author: different papers of one name.
-3. A title that was derived from the abstract cannot be compared: equal beginnings of the abstracts, and enough common authors where
-   both sides have authors: the same.
-4. A summary of our own with a true title, against a listed abstract without one: the same if both name the same two or
-   more authors in the same order, no area contradicts, and the abstract uses the words of title and summary.
+1. A shared identifier means the same paper. Not so a shared DOI if the titles are clearly different (a DOI of a whole
+   issue or book stands on each of its papers), nor another shared identifier if titles and authors are both different
+   (a slip): linked.
+2. Equal titles that are not generic, enough common authors, and years at most ``YEAR_GAP`` apart (``PREPRINT_GAP``
+   between a preprint and its publication): the same. Years further apart: linked, two editions. Authors unknown on
+   either side: the same only if the title is long and the year is known and equal. No common author: different papers
+   of one name.
+3. A title that was derived from the abstract cannot be compared: equal beginnings of the abstracts, and enough common
+   authors where both sides have authors: the same.
+4. A summary of our own with a true title, against a listed abstract without one: the same if both name the same two
+   or more authors in the same order, no area contradicts, and the abstract uses the words of title and summary.
 5. Enough common authors on both sides, and one title is the other with something added: linked, an extended version.
    Equal abstracts under different titles: linked.
 
-What stands above a pair is decided for whole papers in ``merge``: two different arXiv ids never merge; two different DOIs, ACL
-or PubMed ids never merge without a shared identifier; a person's word overrules everything.
+What stands above a pair is decided for whole papers in ``merge``: two different arXiv ids never merge; two different
+DOIs, ACL or PubMed ids never merge without a shared identifier; a person's word overrules everything.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ DIFFERENT_TITLES = 0.5
 """Share of the shorter title's words below which two titles with one DOI are of two works."""
 SUMMARY_WORDS = 0.3
 SUMMARY_WORDS_OF_TWO = 0.45
-"""Shares of the long words of title and summary that the abstract must have, see rule 4; the second for two authors only.
+"""Shares of the long words of title and summary that the abstract must have (rule 4); the second for two authors.
 
-Measured on 139 summaries and their abstracts: own 0.34 to 0.78 (median 0.53), best other one 0.18 to 0.47 (median 0.28).
+Measured on 139 summaries and their abstracts: own 0.34 to 0.78 (median 0.53), best other one 0.18 to 0.47 (median
+0.28).
 """
 PREPRINTS = frozenset(("", "arxiv", "corr", "arxivpreprint", "biorxiv", "medrxiv", "ssrn", "preprint", "openreview"))
 _MOST_NAMES = 40
@@ -132,14 +135,14 @@ def _areas_agree(a: Reading, b: Reading) -> bool:
 
 
 def words_in_common(summary: Reading, listed: Reading) -> float:
-    """Share of the long words of a summary and its title that occur in an abstract, compared by their first six letters."""
+    """Share of the long words of a summary and its title that an abstract has too, by their first six letters."""
     words = {w[:6] for w in title_words(f"{summary.title} {summary.abstract}") if len(w) >= 5}
     text = {w[:6] for w in title_words(to_plain(listed.abstract)) if len(w) >= 5}
     return len(words & text) / len(words) if words else 0.0
 
 
 def _same_list(a: Reading, b: Reading) -> bool:
-    """Whether two author lists name the same people in the same order; a cut one need only be the beginning of the other."""
+    """Whether two author lists name the same people in the same order; a cut one need only begin the other."""
     shorter, longer = sorted((a, b), key=lambda reading: len(reading.authors))
     if len(shorter.authors) < len(longer.authors) and not (
         shorter.record.authors_truncated and len(shorter.authors) >= 3

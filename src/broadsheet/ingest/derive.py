@@ -1,16 +1,17 @@
 """A paper from its records, field by field. Pure, and independent of the records' order.
 
-Which record gives a field (the first difference decides; ``SOURCE_RANK`` and then source and key decide between equals):
+Which record gives a field (the first difference decides; ``SOURCE_RANK`` and then source and key decide between
+equals):
 
 | field | order of preference |
 |---|---|
 | title | true before derived from the abstract; undamaged; not all in capitals; rank |
 | abstract | the authors' own before a summary of ours; undamaged; longer; rank |
-| authors | not empty; whole before cut; undamaged; longer; spelled more fully; rank. Names are then spelled as the fullest list has them |
+| authors | not empty; whole before cut; undamaged; longer; more fully spelled; rank. Then each name in full |
 | venue, year, status | of one record: with a venue before a preprint; rank. What it leaves out comes from the next |
 | published | the earliest |
 | listed | the earliest |
-| identifiers, areas, links, keywords, other titles | all, in order of rank; an area without subarea yields to the same with one |
+| identifiers, areas, links, keywords, other titles | all, by rank; an area yields to the same with a subarea |
 """
 
 from __future__ import annotations
@@ -24,23 +25,14 @@ from broadsheet.ingest.reading import Reading, read
 from broadsheet.model import Area, Identifier, Link, LinkKind, Paper, PaperId, Record, Scheme, StoredRecord
 from broadsheet.text import fold, is_damaged, same_person, title_fingerprint
 
-SOURCE_RANK = (
-    "arxiv",
-    "openreview",
-    "acl",
-    "crossref",
-    "dblp",
-    "pubmed",
-    "jsonl",
-    "bibtex",
-    "ris",
-    "csv",
-    "listing",
-    "sample",
-)
-"""Sources from the most to the least careful, by the part of their name before a colon; unknown ones come before ``listing``."""
+SOURCE_RANK = {
+    source: rank
+    for rank, source in enumerate(
+        ("arxiv", "openreview", "acl", "crossref", "dblp", "pubmed", "jsonl", "bibtex", "*", "listing", "jsonl:sample")
+    )
+}
+"""Sources from the most careful (0) on, by name or by its part before a colon; ``*`` stands for all others."""
 
-_UNKNOWN_RANK = SOURCE_RANK.index("listing") - 0.5
 _LINK_ORDER = {kind: i for i, kind in enumerate(LinkKind)}
 _SCHEME_ORDER = {scheme: i for i, scheme in enumerate(Scheme)}
 T = TypeVar("T")
@@ -83,9 +75,10 @@ def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
     )
 
 
-def _rank(reading: Reading) -> tuple[float, str, str, Any]:
-    family = reading.record.source.split(":", 1)[0]
-    rank = SOURCE_RANK.index(family) if family in SOURCE_RANK else _UNKNOWN_RANK
+def _rank(reading: Reading) -> tuple[int, str, str, str]:
+    source = reading.record.source
+    names = (source, source.split(":", 1)[0], "*")
+    rank = next(SOURCE_RANK[name] for name in names if name in SOURCE_RANK)
     return rank, reading.record.source, reading.record.key, reading.record.raw
 
 
@@ -122,7 +115,8 @@ def _fullness(name: str) -> int:
 def _best_spelling(names: tuple[str, ...], ordered: Sequence[Reading]) -> tuple[str, ...]:
     """Each name as the record spells it that spells it most fully.
 
-    Only where the other list has one such person, and is no longer than a page: else nobody knows which of two is meant.
+    Only where the other list has one such person, and is no longer than a page: else nobody knows which of two is
+    meant.
     """
     others = [r.authors for r in ordered if r.authors != names and 0 < len(r.authors) <= 100]
     if not others or len(names) > 100:

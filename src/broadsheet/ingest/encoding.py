@@ -1,4 +1,7 @@
-"""Which papers lack a vector of their present text, and making those vectors, newest papers first. Stops and resumes at any paper."""
+"""Which papers lack a vector of their present text, and making those vectors, newest papers first.
+
+Stops and resumes at any paper.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +77,9 @@ def encode_pending(
 ) -> int:
     """Make the vectors that are lacking and add them batch by batch; how many were made.
 
-    ``encode`` turns n texts into float32 [n, d]. ``should_stop`` is asked between batches. ``on_progress`` gets the number done
-    so far. A paper that changes meanwhile gets the vector of the text that was read, and is pending again.
+    ``encode`` turns n texts into float32 [n, d]. ``should_stop`` is asked between batches. ``on_progress`` gets the
+    number done so far. A paper that changes meanwhile gets the vector of the text that was read, and is pending
+    again.
     """
     forget_gone(store, vectors)
     todo = pending(store, vectors)

@@ -1,9 +1,14 @@
-"""From the change log into the text index. The index says itself up to which change it is: killed at any moment, it goes on there."""
+"""From the change log into the text index.
+
+The index says itself up to which change it is: killed at any moment, it goes on there.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from types import TracebackType
 from typing import Protocol
 
 from broadsheet.index import TextIndex
@@ -57,8 +62,8 @@ def drain(
 ) -> int:
     """Apply all changes that the index does not have yet, ``batch`` of them a commit; how many changes there were.
 
-    An index that knows of later changes than the store belongs to another database (or this one was restored from a backup):
-    it is built again.
+    An index that knows of later changes than the store belongs to another database (or this one was restored from a
+    backup): it is built again.
     """
     applied = index.applied_seq()
     if applied > store.last_seq():
@@ -94,3 +99,48 @@ def rebuild(
             on_batch(done)
     index.commit(seq)
     return done
+
+
+class Follower:
+    """Keeps an index up to date in a thread of its own, while an import goes on in another.
+
+    Use as a context manager and call ``notify`` after each batch. At the end the index has every change, unless the
+    body raised; what the thread raised is raised then. Half of the work of both happens outside of Python's global
+    lock.
+    """
+
+    def __init__(self, store: PaperStore, index: RebuildableIndex, *, batch: int = 4000) -> None:
+        self._store, self._index, self._batch = store, index, batch
+        self._work = threading.Event()
+        self._ending = threading.Event()
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="broadsheet-index", daemon=True)
+
+    def __enter__(self) -> Follower:
+        self._thread.start()
+        self._work.set()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ending.set()
+        self._work.set()
+        self._thread.join()
+        if error is None and self._error is not None:
+            raise self._error
+        if error is None:
+            drain(self._store, self._index, batch=self._batch)
+
+    def notify(self) -> None:
+        """Say that there are new changes."""
+        self._work.set()
+
+    def _run(self) -> None:
+        try:
+            while not self._ending.is_set():
+                self._work.wait()
+                self._work.clear()
+                drain(self._store, self._index, batch=self._batch, should_stop=self._ending.is_set)
+        except BaseException as error:  # handed to the thread that waits for this one
+            self._error = error

@@ -1,4 +1,7 @@
-"""A person's word: these two papers are one, this record is of another paper. It is kept by record and outlives every import."""
+"""A person's word: these two papers are one, this record is of another paper.
+
+It is kept by record and outlives every import.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ def _key(stored: StoredRecord) -> RecordKey:
 
 
 def merge_papers(store: Store, a: PaperId, b: PaperId, *, now: datetime, why: str = "") -> PaperId:
-    """Make two papers one; the older id stays and the other becomes its alias. Earlier splits between them are taken back.
+    """Make two papers one: the older id stays, the other becomes its alias. Earlier splits of the two are taken back.
 
     Raises NotFoundError if either does not exist, StoreError.
     """
@@ -30,7 +33,7 @@ def merge_papers(store: Store, a: PaperId, b: PaperId, *, now: datetime, why: st
             return kept
         records = store.records_of([kept, gone])
         ours, theirs = [_key(r) for r in records[kept]], [_key(r) for r in records[gone]]
-        apart = {frozenset((j.a, j.b)) for j in store.judgements([*ours, *theirs]) if j.kind is JudgementKind.SPLIT}
+        apart = {frozenset((j.a, j.b)) for j in store.judgements() if j.kind is JudgementKind.SPLIT}
         pairs = [(x, y) for x in ours for y in theirs if frozenset((x, y)) in apart or (x, y) == (ours[0], theirs[0])]
         readings = [read(stored.record) for paper in (kept, gone) for stored in records[paper]]
         store.write(
@@ -47,8 +50,8 @@ def merge_papers(store: Store, a: PaperId, b: PaperId, *, now: datetime, why: st
 def split_record(store: Store, record_id: RecordId, *, now: datetime, why: str = "") -> PaperId:
     """Take a record out of its paper into one of its own, for good; the new paper's id.
 
-    The rest keeps the paper's id, and what was merged into it stays its alias. A record that is alone already stays where it is.
-    Raises NotFoundError if there is no such record, StoreError.
+    The rest keeps the paper's id, and what was merged into it stays its alias. A record that is alone already stays
+    where it is. Raises NotFoundError if there is no such record, StoreError.
     """
     with store.writing():
         stored = store.record(record_id)

@@ -11,8 +11,10 @@ from broadsheet.model import PaperId, Scheme
 from broadsheet.store import Judgement, JudgementKind, RecordKey
 
 _ONE_EACH = (Scheme.DOI, Scheme.ACL, Scheme.PMID)
-"""A paper usually has one of each, so two different ones speak against a merge by title. Not so OpenReview: a paper that
-was rejected and submitted again has two forums."""
+"""A paper usually has one of each, so two different ones speak against a merge by title.
+
+Not so OpenReview: a paper that was rejected and submitted again has two forums.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Where a record goes: into ``paper`` (None: a new one), with which papers ``merged`` become one, and what is ``linked``."""
+    """Where a record goes: into ``paper`` (None: a new one), which papers ``merged`` into it, which are ``linked``."""
 
     paper: PaperId | None
     merged: tuple[PaperId, ...] = ()
@@ -88,9 +90,8 @@ def standing(
     if judged is JudgementKind.MERGE:
         return Verdict.IDENTIFIED, True
     verdict = max(compare(x, y) for x in a for y in b)
-    if verdict >= Verdict.SAME:
-        if _contradict(a, b, verdict):
-            return Verdict.LINKED, False
+    if verdict >= Verdict.SAME and _contradict(a, b, verdict):
+        return Verdict.LINKED, False
     return verdict, False
 
 
@@ -107,9 +108,9 @@ def decide(
 ) -> Intent:
     """Where a record belongs among the papers that may be its own.
 
-    Of several that are the same, all become one, unless they contradict each other; the oldest id stays. ``home`` is the paper
-    that the record, read before, is in already: it stays there unless a person or its new arXiv id says otherwise. ``home``'s candidate
-    holds the paper's other records, and may hold none.
+    Of several that are the same, all become one, unless they contradict each other; the oldest id stays. ``home`` is
+    the paper that the record, read before, is in already: it stays there unless a person or its new arXiv id says
+    otherwise. ``home``'s candidate holds the paper's other records, and may hold none.
     """
     joined: list[PaperId] = []
     linked: list[PaperId] = []

@@ -1,8 +1,9 @@
-"""The way of an entry from a source into the store: known or new, which paper, what the paper is now. One transaction a batch."""
+"""From a source into the store: is an entry new, of which paper, what is the paper now. One transaction a batch."""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from broadsheet.store import (
 
 MAX_REFUSALS = 100
 """Refusals that a summary lists; the rest are counted."""
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 MAX_CANDIDATES = 50
 """Papers looked at for one record; a key that more papers share is no sign of identity."""
 
@@ -93,11 +95,12 @@ def import_items(
     progress_of: str = "",
     on_batch: Callable[[ImportSummary, Item], None] | None = None,
 ) -> ImportSummary:
-    """Import entries; each batch is stored whole or not at all, so an import may be stopped at any moment and begun again.
+    """Import entries. Each batch is stored whole or not at all, so an import may stop at any moment and begin again.
 
-    With ``progress_of`` (see ``file_digest``) the store remembers how many entries of this file are done (``Store.import_progress``), and a source
-    can skip them. ``on_batch`` gets the summary so far and the batch's last item; KeyboardInterrupt passes through it and
-    everywhere else, with all finished batches stored. Other writers are kept out meanwhile. Raises BusyError, StoreError.
+    With ``progress_of`` (see ``file_digest``) the store remembers how many entries of this file are done
+    (``Store.import_progress``), and a source can skip them. ``on_batch`` gets the summary so far and the batch's last
+    item; KeyboardInterrupt passes through it and everywhere else, with all finished batches stored. Other writers are
+    kept out meanwhile. Raises BusyError, StoreError.
     """
     counter = _Counter()
     begun = time.monotonic()
@@ -117,7 +120,7 @@ def _import_batch(store: Store, items: Sequence[Item], now: datetime, progress_o
     counter.read += len(items)
     incoming: dict[RecordKey, Record] = {}
     for item in items:
-        entry = item.entry
+        entry = _storable(item.entry)
         if isinstance(entry, Refusal):
             counter.refuse(entry)
         elif (entry.source, entry.key) in incoming:
@@ -134,6 +137,13 @@ def _import_batch(store: Store, items: Sequence[Item], now: datetime, progress_o
     writes = batch.writes(now, progress)
     if writes.records or writes.papers or progress:
         store.write(writes)
+
+
+def _storable(entry: Record | Refusal) -> Record | Refusal:
+    """A key with characters that no database takes (NUL, lone surrogates) gets U+FFFD in their place."""
+    if isinstance(entry, Refusal) or entry.key.isprintable():
+        return entry
+    return replace(entry, key=_UNSTORABLE.sub("\ufffd", entry.key))
 
 
 def _count_repeat(counter: _Counter, incoming: dict[RecordKey, Record], entry: Record) -> None:
@@ -186,15 +196,15 @@ class _Batch:
         if not self.changed:
             self.judgements = Judgements()
             return
-        judged = self.store.judgements(self.readings.keys())
-        self.judgements = Judgements(judged)
+        # All of them: a record that comes in must not join two papers that a person held apart before.
+        self.judgements = Judgements(self.store.judgements())
         identifiers = {i for reading in self.readings.values() for i in reading.identifiers}
         keys = {key for reading in self.readings.values() for key in reading.match_keys}
         claims = chain(self.store.claimants(identifiers).values(), self.store.papers_with_keys(keys).values())
         wanted = {paper for papers in claims if len(papers) <= MAX_CANDIDATES for paper in papers}
         wanted |= {self.known[key].paper_id for key in self.changed if key in self.known}
-        if judged:
-            others = {key for judgement in judged for key in (judgement.a, judgement.b)}
+        others = {other for key in self.readings for other in self.judgements.named_with(key)}
+        if others:
             wanted |= {stored.paper_id for stored in self.store.records_with_keys(others).values()}
         for paper, records in (self.store.records_of(wanted) if wanted else {}).items():
             self.papers[paper] = {}
@@ -312,8 +322,10 @@ def _known(store: Store, incoming: dict[RecordKey, Record]) -> dict[RecordKey, K
 def _with_what_was_known(
     reading: Reading, record: Record, encoded: EncodedRecord, before: Record
 ) -> tuple[Reading, EncodedRecord]:
-    """A record read again takes back nothing by leaving it out: a page that shows no areas does not erase them, and a paper
-    that is listed again was first listed before. The digest stays that of the entry as it came, so it is known next time.
+    """A record read again takes nothing back by leaving it out.
+
+    A page that shows no areas does not erase them, and a paper that is listed again was first listed before. The digest
+    stays that of the entry as it came, so that it is known next time.
     """
     kept = replace(
         record,

@@ -15,32 +15,31 @@ SHORTEST_IDENTITY = 12
 LONG_TITLE = 40
 """Letters and digits from which a title alone is rarely shared by two papers of one year."""
 ABSTRACT_HEAD = 200
-"""Letters and digits of an abstract that are compared; how it goes on differs where a source cuts it."""
+"""Letters and digits of an abstract that are compared; sources cut it further on."""
 SHORTEST_ABSTRACT = 100
 
-GENERIC_TITLES = frozenset(
-    map(
-        title_fingerprint,
-        """Abstract; Abstracts; Acknowledgments; Acknowledgements; Announcement; Announcements; Appendix; Author Index; Awards;
-        Book Review; Book Reviews; Chair's Message; Committees; Commentary; Comments; Conclusion; Conclusions;
-        Conference Committee; Conference Organization; Contents; Contributors; Copyright; Correction; Corrections; Correspondence;
-        Corrigendum; Discussion; Editor's Note; Editorial; Editorial Board; Editors' Introduction; Epilogue; Errata; Erratum;
-        Foreword; Front Cover; Front Matter; Frontmatter; Full Paper; General Chair's Message; Guest Editorial;
-        Guest Editors' Introduction; In Memoriam; Index; Introduction; Introduction to the Issue; Introduction to the Special Issue;
-        Introduction to the Special Section; Invited Speakers; Invited Talk; Invited Talks; Keynote; Keynote Speakers; Keynote Talk;
-        Keynotes; List of Reviewers; Masthead; Message from the Chairs; Message from the General Chair;
-        Message from the General Chairs; Message from the Program Chairs; News; Obituary; Organizing Committee; Organization;
-        Organizers; Panel; Poster; Posters; Preface; Prefaces; Proceedings; Program; Program Committee; Program Committees;
-        Publication Information; Reply; Response; Review; Reviewers; Special Issue; Sponsors; Subject Index; Summary;
-        Supplementary Material; Supplement; Table of Contents; Title Page; Tutorial; Tutorials; Untitled; Welcome; Welcome Message;
-        Workshop; Workshops""".replace("\n", " ").split(";"),
-    )
-)
+_GENERIC = """
+Abstract; Abstracts; Acknowledgments; Acknowledgements; Announcement; Announcements; Appendix; Author Index;
+Awards; Book Review; Book Reviews; Chair's Message; Committees; Commentary; Comments; Conclusion;
+Conclusions; Conference Committee; Conference Organization; Contents; Contributors; Copyright; Correction;
+Corrections; Correspondence; Corrigendum; Discussion; Editor's Note; Editorial; Editorial Board; Editors'
+Introduction; Epilogue; Errata; Erratum; Foreword; Front Cover; Front Matter; Frontmatter; Full Paper;
+General Chair's Message; Guest Editorial; Guest Editors' Introduction; In Memoriam; Index; Introduction;
+Introduction to the Issue; Introduction to the Special Issue; Introduction to the Special Section; Invited
+Speakers; Invited Talk; Invited Talks; Keynote; Keynote Speakers; Keynote Talk; Keynotes; List of Reviewers;
+Masthead; Message from the Chairs; Message from the General Chair; Message from the General Chairs; Message
+from the Program Chairs; News; Obituary; Organizing Committee; Organization; Organizers; Panel; Poster;
+Posters; Preface; Prefaces; Proceedings; Program; Program Committee; Program Committees; Publication
+Information; Reply; Response; Review; Reviewers; Special Issue; Sponsors; Subject Index; Summary;
+Supplementary Material; Supplement; Table of Contents; Title Page; Tutorial; Tutorials; Untitled; Welcome;
+Welcome Message; Workshop; Workshops
+"""
+GENERIC_TITLES = frozenset(map(title_fingerprint, " ".join(_GENERIC.split()).split(";")))
 """Fingerprints of titles that many works bear."""
 
 _EDITION = (
-    r"extended(?: version| abstract| edition| report)?|full(?: version| paper)|journal version|long version|short version"
-    r"|technical report|preliminary version|supplementary material|abstract|with appendix|revisited version"
+    r"extended(?: version| abstract| edition| report)?|full(?: version| paper)|journal version|long version"
+    r"|short version|technical report|preliminary version|supplementary material|abstract|with appendix"
 )
 _EDITION_END = re.compile(rf"[\s:,–—-]*[(\[]?\b(?:{_EDITION})\b[)\]]?\s*$", re.IGNORECASE)
 _SUBTITLE = re.compile(r"\s*[:：]\s|\s+[-–—]\s+|\s*——")
@@ -54,9 +53,10 @@ _LETTERS = frozenset(("i", "v", "x"))
 class Reading:
     """What merging looks at in one record. Empty strings and tuples mean unknown.
 
-    ``fingerprint`` is the title's letters and digits, also of a generic title; empty if the title was derived from the abstract.
-    ``core`` is the fingerprint without subtitle and edition. ``head`` is the abstract's first letters and digits, empty for an
-    abstract of our own making. ``match_keys`` are shared with papers that may be the same or related.
+    ``fingerprint`` is the title's letters and digits, also of a generic title; empty if the title was derived from
+    the abstract. ``core`` is the fingerprint without subtitle and edition. ``head`` is the abstract's first letters
+    and digits, empty for an abstract of our own making. ``match_keys`` are shared with papers that may be the same or
+    related.
     """
 
     record: Record

@@ -1,5 +1,6 @@
 """The public API: ``open_library`` wires everything; ``Library`` is what pages, commands and programs call."""
 
-from broadsheet.library.facade import Check, Library, open_library
+from broadsheet.library.checks import Check
+from broadsheet.library.facade import Library, open_library
 
 __all__ = ["Check", "Library", "open_library"]

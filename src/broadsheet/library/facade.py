@@ -287,4 +287,3 @@ def _parsed(raw: str) -> Any:
 def _added(first: ImportSummary, second: ImportSummary) -> ImportSummary:
     sums = {f.name: getattr(first, f.name) + getattr(second, f.name) for f in fields(first)}
     return replace(first, **sums)
-

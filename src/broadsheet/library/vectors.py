@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -83,8 +82,12 @@ class VectorService:
         return open_vectors(self._folder, None, encoder_id(spec)) if folder and folder.exists() else None
 
     def encode(
-        self, *, workers: int | None = None, should_stop: Callable[[], bool] = lambda: False,
-        on_progress: Progress = lambda done, total: None, niceness: int = 0,
+        self,
+        *,
+        workers: int | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+        on_progress: Progress = lambda done, total: None,
+        niceness: int = 0,
     ) -> int:
         """Make all vectors that the wanted encoder lacks; returns how many were made.
 
@@ -101,7 +104,11 @@ class VectorService:
             on_progress(0, total)
             with _mapper(self._settings, self.wanted, pair.encoder, count, niceness) as encode:
                 made = encode_pending(
-                    self._store, pair.vectors, encode, batch=_ROUND, should_stop=should_stop,
+                    self._store,
+                    pair.vectors,
+                    encode,
+                    batch=_ROUND,
+                    should_stop=should_stop,
                     on_progress=lambda done: on_progress(done, max(total, done)),
                 )
         if not should_stop():
@@ -122,7 +129,7 @@ class VectorService:
 
     def _open(self, spec: str) -> Pair:
         if spec not in self._pairs:
-            encoder = open_encoder(spec, self._settings.models_dir, say=self._say)
+            encoder = open_encoder(spec, self._settings.models_dir, key=self._settings.encoder_key, say=self._say)
             vectors = open_vectors(self._folder, encoder.dimensions, encoder_id(spec))
             self._pairs[spec] = Pair(spec, encoder, vectors)
         return self._pairs[spec]

@@ -5,7 +5,7 @@ Grammar (EBNF; a space between two units is adjacency, which binds tightest, the
     query    = either ;
     either   = both , { "OR" , both } ;
     both     = run , { ( "AND" | "AND NOT" | "ANDNOT" ) , run } ;
-    run      = { [ "-" | "+" | "NOT" ] , unit } ;
+    run      = { { "-" | "+" | "NOT" } , unit } ;
     unit     = [ field , ":" ] , ( word | phrase | "(" , either , ")" ) ;
     phrase   = '"' , { any character except '"' } , '"' ;
     word     = characters up to white space, an unpaired bracket, or a quote or bracket after a Chinese character ;

@@ -37,9 +37,9 @@ def fuse(
 ) -> Fused:
     """Rank the union of both candidate sets by ``(1 - weight) · words + weight · meaning``.
 
-    ``words``: ids and BM25 scores. ``cosines``: ids of all candidates (those of ``words`` included, no repeats) and their
-    cosines; ``known`` tells which of them have a vector. ``low``: the cosine that counts as zero. A paper without a
-    vector takes the score of its words for both parts, so that new papers are not pushed down while vectors are made.
+    ``words``: ids and BM25 scores. ``cosines``: ids of all candidates (those of ``words`` included, no repeats) and
+    their cosines; ``known`` tells which of them have a vector. ``low``: the cosine that counts as zero. A paper without
+    a vector takes the score of its words for both parts, so that new papers are not pushed down while vectors are made.
     """
     ids, cosine = cosines
     word_part = np.zeros(len(ids))
@@ -47,10 +47,8 @@ def fuse(
         position = {int(i): n for n, i in enumerate(ids)}
         at = [position[int(i)] for i in words[0]]
         word_part[at] = scaled(words[1], 0.0, float(words[1].max()))
-    if known.any():
-        meaning = np.where(known, scaled(cosine, low, float(cosine[known].max())), word_part)
-    else:
-        meaning = word_part
+    highest = float(cosine[known].max()) if known.any() else 0.0
+    meaning = np.where(known, scaled(cosine, low, highest), word_part)
     total = (1 - weight) * word_part + weight * meaning
     order = np.lexsort((ids, -total))
     return Fused(ids[order], total[order], word_part[order], meaning[order])

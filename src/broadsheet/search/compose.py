@@ -22,8 +22,8 @@ from broadsheet.index import (
     HasCode,
     Match,
     TextQuery,
-    Weighted,
     YearIs,
+    match_phrase,
     match_words,
 )
 from broadsheet.model import Scheme
@@ -67,7 +67,9 @@ def has_cjk(text: str) -> bool:
     return bool(CJK.search(text))
 
 
-def compose(query: q.Query, chosen: Mapping[str, Sequence[str]], boosts: Boosts, *, strict_phrases: bool = True) -> Plan:
+def compose(
+    query: q.Query, chosen: Mapping[str, Sequence[str]], boosts: Boosts, *, strict_phrases: bool = True
+) -> Plan:
     """The plan for a query and the facet values a reader chose.
 
     ``strict_phrases``: a quoted phrase must be found. Raises InputError for an unknown facet.
@@ -166,10 +168,7 @@ def _words(leaf: q.Leaf, boosts: Boosts) -> TextQuery:
     if leaf.field is q.Field.AUTHOR:
         return Match(leaf.text, {"authors": 1.0}, mode="all")
     fields = _SPELLED[str(leaf.field)] if leaf.field else boosts.fields()
-    if isinstance(leaf, q.Phrase):
-        return Match(leaf.text, fields, mode="phrase")
-    exact = [] if leaf.field else [Weighted(Match(leaf.text, {"forms": 1.0}), boosts.forms)]
-    return Either((Match(leaf.text, fields, mode="all"), *exact))
+    return match_phrase(leaf.text, fields, boosts.forms)
 
 
 def without_facet(plan: Plan, query: q.Query, chosen: Mapping[str, Sequence[str]], name: str, boosts: Boosts) -> Plan:

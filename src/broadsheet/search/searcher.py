@@ -53,6 +53,15 @@ class Tuning:
     boosts: Boosts
 
 
+@dataclass(frozen=True)
+class _Window:
+    """Which part of a ranking is wanted, in which order."""
+
+    page: int
+    size: int
+    sort: Sort
+
+
 @dataclass
 class _Run:
     """One question on its way: notes for the reader and milliseconds by stage."""
@@ -118,6 +127,7 @@ class Searcher:
         if not 1 <= page_size <= 1000:
             raise InputError(f"page size {page_size} must be between 1 and 1000")
         chosen = {k: tuple(v) for k, v in (chosen or {}).items() if v}
+        window = _Window(page, page_size, cast(Sort, sort))
         run = _Run()
         parsed = q.parse(text, today)
         run.notes += parsed.notes
@@ -128,15 +138,17 @@ class Searcher:
             ranking = _Ranking(pinned, [(1.0, 1.0, 0.0)] * len(pinned), len(pinned), len(pinned), 1)
             plan = replace(plan, words=IdIs(tuple(pinned)), must=None)
         else:
-            ranking = self._rank(plan, page, page_size, cast(Sort, sort), pinned or [], run)
+            ranking = self._rank(plan, window, pinned or [], run)
             if not ranking.total and any(isinstance(leaf, q.Phrase) for leaf in q.soft_words(parsed)):
                 run.notes.append("No paper has that exact phrase: showing papers with its words.")
                 plan = compose(parsed, chosen, boosts, strict_phrases=False)
-                ranking = self._rank(plan, page, page_size, cast(Sort, sort), pinned or [], run)
+                ranking = self._rank(plan, window, pinned or [], run)
         with run.stage("facets"):
             facets = self._facets(plan, parsed, chosen, ranking.extra)
         hits = self._hits(ranking, plan.marked, run)
         self._cover(plan, run)
+        if not ranking.total and not run.notes:
+            run.notes.append("No paper fulfils all of this; leave something out.")
         return Results(
             query=text,
             hits=hits,
@@ -172,15 +184,15 @@ class Searcher:
 
     # ------------------------------------------------------------------------------------------------------- ranking
 
-    def _rank(
-        self, plan: Plan, page: int, size: int, sort: Sort, pinned: list[PaperId], run: _Run
-    ) -> _Ranking:
+    def _rank(self, plan: Plan, window: _Window, pinned: list[PaperId], run: _Run) -> _Ranking:
+        page, size, sort = window.page, window.size, window.sort
         if plan.soft:
-            return self._rank_soft(plan, page, size, sort, pinned, run)
+            return self._rank_soft(plan, window, pinned, run)
         order = "newest" if sort == "relevance" and isinstance(plan.words, Everything) else sort
         with run.stage("words"):
             question = asked(plan)
-            found = self._index.search(question, limit=size, offset=(_clamped(page, size, DEEPEST) - 1) * size, sort=order)
+            start = (_clamped(page, size, DEEPEST) - 1) * size
+            found = self._index.search(question, limit=size, offset=start, sort=order)
             total = min(found.total, DEEPEST)
             at = _clamped(page, size, total)
             if total and not found.ids:
@@ -190,9 +202,7 @@ class Searcher:
         best = max(found.scores, default=0.0) or 1.0
         return _Ranking(list(found.ids), [(s / best, s / best, 0.0) for s in found.scores], total, found.total, at)
 
-    def _rank_soft(
-        self, plan: Plan, page: int, size: int, sort: Sort, pinned: list[PaperId], run: _Run
-    ) -> _Ranking:
+    def _rank_soft(self, plan: Plan, window: _Window, pinned: list[PaperId], run: _Run) -> _Ranking:
         fused, matching, extra = self._candidates(plan, run)
         ids, rows = fused.ids, np.stack([fused.scores, fused.words, fused.meaning], axis=1)
         if pinned:
@@ -200,19 +210,19 @@ class Searcher:
             keep = ~np.isin(ids, front)
             ids = np.concatenate([front, ids[keep]])
             rows = np.concatenate([np.ones((len(front), 3)), rows[keep]])
-        if sort != "relevance" and len(ids):
+        if window.sort != "relevance" and len(ids):
             keep = rows[:, 0] >= RECENT_SHARE * rows[0, 0]
             kept = ids[keep]
             run.notes.append(f"The {len(kept):,} most relevant papers, by date.")
-            dated = self._index.search(IdIs(tuple(kept.tolist())), limit=len(kept), sort=sort)
+            dated = self._index.search(IdIs(tuple(kept.tolist())), limit=len(kept), sort=window.sort)
             place = {int(i): n for n, i in enumerate(ids)}
             order = [place[i] for i in dated.ids]
             ids, rows = ids[order], rows[order]
         total = len(ids)
-        at = _clamped(page, size, total)
-        window = slice((at - 1) * size, at * size)
-        scores = [(float(a), float(b), float(c)) for a, b, c in rows[window]]
-        return _Ranking([int(i) for i in ids[window]], scores, total, max(matching, total), at, extra)
+        at = _clamped(window.page, window.size, total)
+        shown = slice((at - 1) * window.size, at * window.size)
+        scores = [(float(a), float(b), float(c)) for a, b, c in rows[shown]]
+        return _Ranking([int(i) for i in ids[shown]], scores, total, max(matching, total), at, extra)
 
     def _candidates(self, plan: Plan, run: _Run) -> tuple[Fused, int, list[PaperId]]:
         """The fused pool, the number of papers that match, and the ids that only their meaning brought in."""
@@ -224,15 +234,18 @@ class Searcher:
             vector = asking.result() if asking else None
         with run.stage("vectors"):
             near, cosines = self._near(vector, plan)
-            extra_mask = ~np.isin(near, word_ids)
-            reach = max(20, self._index.count() // 10)
             low = float(cosines[-1]) if len(cosines) else 0.0
-            extra = near[:reach][extra_mask[:reach]]
+            within = near[: self._reach()]
+            extra = within[~np.isin(within, word_ids)]
             ids = np.concatenate([word_ids, extra])
             cosine, known = self._cosines(vector, ids)
         weight = self._tuning.dense_cjk if has_cjk(plan.meaning) else self._tuning.dense
         fused = fuse((word_ids, word_scores), (ids, cosine), known, low, weight)
         return fused, found.total + len(extra), [int(i) for i in extra]
+
+    def _reach(self) -> int:
+        """How many neighbours may be found by meaning alone: in a small library, not all of it."""
+        return max(20, self._index.count() // 10)
 
     def _near(self, vector: Floats | None, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
         if vector is None or self._vectors is None or not len(self._vectors):
@@ -298,7 +311,9 @@ class Searcher:
         for name in chosen:
             # Of a facet with a choice, the other values are counted as if nothing were chosen in it.
             alone = without_facet(plan, parsed, chosen, name, self._tuning.boosts)
-            counts[name] = self._index.facets(asked(alone), extra_ids=extra).get(name, {})
+            vector = self._question_vector(plan.meaning) if plan.soft and self._encoder else None
+            beside = self._near(vector, alone)[0][: self._reach()].tolist()
+            counts[name] = self._index.facets(asked(alone), extra_ids=beside).get(name, {})
         return arrange(counts)
 
     def _hits(self, ranking: _Ranking, marked: Sequence[str], run: _Run) -> tuple[Hit, ...]:

@@ -10,8 +10,8 @@ from broadsheet.text import fold, forms, highlight, joined_pairs, snippet, stem,
 SNIPPET_WIDTH = 280
 # Common words say nothing about why a paper was found.
 _QUIET = frozenset(
-    "a an and are as at be by can do does for from has have how in into is it its not of on or our that the their "
-    "then there these they this to was we what when where which who why will with you your".split()
+    """a an and are as at be by can do does for from has have how in into is it its not of on or our that the their
+    then there these they this to was we what when where which who why will with you your""".split()  # noqa: SIM905
 )
 
 
@@ -22,7 +22,7 @@ class Marker:
         text = " ".join(questions)
         tokens = [token.text for token in words(text)]
         self._stems = {stem(token) for token in tokens if token not in _QUIET} or {stem(token) for token in tokens}
-        exact = [*forms(text), *joined_pairs(text)]
+        exact = [*forms(text), *joined_pairs(tokens)]
         self._stems |= {stem(fold(form)) for form in exact}
 
     def _matches(self, token: str) -> bool:

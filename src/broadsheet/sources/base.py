@@ -29,3 +29,13 @@ class Limits:
 
     max_entry_bytes: int
     max_authors: int
+
+
+def too_long(size: int, limits: Limits) -> str:
+    """Why an entry of ``size`` bytes is refused."""
+    return f"{size} bytes, more than the {limits.max_entry_bytes} allowed (setting max_entry_bytes)"
+
+
+def too_many_authors(count: int, limits: Limits) -> str:
+    """Why an entry of ``count`` authors is refused."""
+    return f"authors: {count} names, more than the {limits.max_authors} allowed (setting max_authors)"

@@ -11,7 +11,7 @@ import orjson
 
 from broadsheet.errors import InputError
 from broadsheet.model import Record, Refusal
-from broadsheet.sources.base import Entry, Item, Limits
+from broadsheet.sources.base import Entry, Item, Limits, too_long
 from broadsheet.sources.jsonarray import elements
 from broadsheet.sources.jsonl import parse_entry
 from broadsheet.sources.listing import parse_listing
@@ -38,7 +38,8 @@ def source_of(name: str) -> str:
 def read_file(path: Path, *, max_entry_bytes: int, max_authors: int, skip: int = 0) -> Iterator[Item]:
     """The entries of a file in order, without the first ``skip``. Memory does not grow with the file.
 
-    Raises InputError, at the first step, where the whole file cannot be read; its message says what to do.
+    Raises InputError where the whole file cannot be read, at the first step, or after ``HOPELESS`` entries without a
+    paper; the message says what to do. Damage in the middle is the last entry, a refusal.
     """
     with Stream(path) as stream:
         entries = _entries(stream.name, iter(stream), Limits(max_entry_bytes, max_authors), skip)
@@ -57,13 +58,16 @@ def _entries(name: str, pieces: Iterator[bytes], limits: Limits, skip: int) -> I
     head, pieces = peek(pieces, _LOOK)
     kind = _kind(name, head, pieces)
     if kind == "page":
-        entries = parse_listing(name, _whole(name, pieces), limits)
+        text, damage = _whole(name, pieces)
+        entries: list[Entry] = [*parse_listing(name, text, limits), *damage]
         if not any(isinstance(entry, Record) for entry in entries):
             raise InputError(f"{name}: no papers found in this text. {_TAKEN}")
         yield from islice(enumerate(entries), skip, None)
         return
-    cut = lines(pieces, limits.max_entry_bytes) if kind == "lines" else None
-    cut = cut or elements(pieces, limits.max_entry_bytes, array=kind == "array")
+    if kind == "lines":
+        cut = lines(pieces, limits.max_entry_bytes)
+    else:
+        cut = elements(pieces, limits.max_entry_bytes, array=kind == "array")
     taken = skip > 0
     for ordinal, number, entry in _json_entries(name, cut, limits, skip):
         taken = taken or isinstance(entry, Record)
@@ -83,38 +87,39 @@ def _json_entries(
         for number, line in cut:
             if ordinal >= skip:
                 if isinstance(line, TooLong):
-                    yield ordinal, number, _too_long(name, number, line.size, limits)
+                    yield ordinal, number, Refusal(name, number, too_long(line.size, limits))
                 else:
-                    entry = parse_entry(line, source=source, where=name, number=number, limits=limits)
-                    yield ordinal, number, entry
+                    yield ordinal, number, parse_entry(line, source=source, where=name, number=number, limits=limits)
             ordinal += 1
     except DamagedError as error:
         if ordinal >= skip:
-            yield ordinal, number + 1, Refusal(name, number + 1, f"{error}; what came before is kept")
+            yield ordinal, number + 1, _cut_off(name, number + 1, error)
 
 
-def _too_long(name: str, number: int, size: int, limits: Limits) -> Refusal:
-    return Refusal(
-        name, number, f"{size} bytes, more than the {limits.max_entry_bytes} allowed (setting max_entry_bytes)"
-    )
+def _whole(name: str, pieces: Iterator[bytes]) -> tuple[str, list[Refusal]]:
+    data: list[bytes] = []
+    damage: list[Refusal] = []
+    size = 0
+    try:
+        for piece in pieces:
+            data.append(piece)
+            size += len(piece)
+            if size > PAGE_BYTES:
+                raise InputError(f"{name}: over {PAGE_BYTES // 2**20} MB of text that is not JSON Lines. {_TAKEN}")
+    except DamagedError as error:
+        damage = [_cut_off(name, b"".join(data).count(b"\n") + 1, error)]
+    return b"".join(data).decode("utf-8", "surrogateescape"), damage
 
 
-def _whole(name: str, pieces: Iterator[bytes]) -> str:
-    data = b""
-    for piece in pieces:
-        data += piece
-        if len(data) > PAGE_BYTES:
-            raise InputError(f"{name}: over {PAGE_BYTES // 2**20} MB of text that is not JSON Lines. {_TAKEN}")
-    return data.decode("utf-8", "surrogateescape")
+def _cut_off(name: str, number: int, error: DamagedError) -> Refusal:
+    return Refusal(name, number, f"{error}; what came before is kept")
 
 
 def _kind(name: str, head: bytes, pieces: Iterator[bytes]) -> str:
     """``lines``, ``array``, ``objects`` or ``page``; InputError for everything else."""
     begun = head.lstrip()
     if not begun:
-        next(pieces, None)
-        more = _damage_or_more(name, pieces)
-        raise InputError(f"{name}: {'begins with 64 kB of blanks' if more else 'is empty'}; nothing to import")
+        raise _blank(name, head, pieces)
     if begun.startswith(b"{"):
         return "objects" if begun.split(b"\n", 1)[0].strip() == b"{" else "lines"
     if begun.startswith(b"["):
@@ -128,11 +133,14 @@ def _kind(name: str, head: bytes, pieces: Iterator[bytes]) -> str:
     return "page"
 
 
-def _damage_or_more(name: str, pieces: Iterator[bytes]) -> bool:
+def _blank(name: str, head: bytes, pieces: Iterator[bytes]) -> InputError:
     try:
-        return next(pieces, None) is not None
+        if head:
+            next(pieces)
+        more = next(pieces, None) is not None
     except DamagedError as error:
-        raise InputError(f"{name}: {error}; nothing of it could be read, get the file again") from error
+        return InputError(f"{name}: {error}; nothing of it could be read, get the file again")
+    return InputError(f"{name}: {'begins with 64 kB of blanks' if more else 'is empty'}; nothing to import")
 
 
 def _is_list_line(begun: bytes) -> bool:

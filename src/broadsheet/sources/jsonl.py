@@ -2,17 +2,17 @@
 
 Fields (aliases after the slash; the first that is not empty counts). ``docs/import.md`` says the same at length.
 
-- title; abstract / text / paperAbstract; else a summary that is not the authors' own: summary / gist / tldr
+- title; abstract / text / paperAbstract; else a summary that is not the authors' own: summary / gist / tldr; summarised
 - authors / author / creators: list of names, of ``{name}`` or ``{first, last}``; or one text; authors_truncated
-- venue / venues / conference / journal / booktitle / container-title; year; status
-- published / publication_date / date / published_month; year with month
-- listed / list_date / seen_on / date_listed; ``date`` too in a row with ``hf_names``
+- venue / venues / conference / journal, else booktitle / container-title; year; status
+- published / publication_date / publicationDate / published_month / date; or year with month
+- listed / list_date / date_listed / seen_on; ``date`` too in a row with ``hf_names``
 - areas / area / primary_area; categories, primary_category (arXiv)
-- keywords / tags / manual_tags / automatic_tags
-- arxiv / arxiv_id / eprint, doi / DOI, pmid / pubmed_id, openreview / forum, acl / acl_id, externalIds, identifiers;
-  and what ``id``, ``url`` and the page and PDF links hold
-- links, url, abs, pdf, pdf_url, github, code, project, project_page
-- key: id / _id / key / paper_id / source_id / item
+- keywords, tags, manual_tags, automatic_tags
+- arxiv_id, arxiv, arxivId, eprint; doi, DOI; pmid, pubmed_id; openreview, openreview_id, forum; acl, acl_id,
+  anthology_id; externalIds, identifiers; and what ``id`` and the page and PDF links hold
+- links, url, abs, pdf, pdf_url, github, code, project, project_page; repositories that comment or abstract name
+- key: id / _id / key / paper_id / paperId / source_id / item
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import orjson
 
 from broadsheet.identifiers import parse_identifier
 from broadsheet.model import Area, Identifier, Record, Refusal, Scheme
-from broadsheet.sources.base import Entry, Limits
+from broadsheet.sources.base import Entry, Limits, too_many_authors
 from broadsheet.sources.values import (
     FieldError,
     areas_of,
@@ -43,7 +43,7 @@ from broadsheet.sources.values import (
     year_of,
 )
 
-_SCHEME_FIELDS: tuple[tuple[str, Scheme], ...] = (
+SCHEME_FIELDS: tuple[tuple[str, Scheme], ...] = (
     ("arxiv_id", Scheme.ARXIV),
     ("arxiv", Scheme.ARXIV),
     ("arxivId", Scheme.ARXIV),
@@ -60,17 +60,17 @@ _SCHEME_FIELDS: tuple[tuple[str, Scheme], ...] = (
     ("anthology_id", Scheme.ACL),
 )
 _EXTERNAL = {"arxiv": Scheme.ARXIV, "doi": Scheme.DOI, "pubmed": Scheme.PMID, "acl": Scheme.ACL}
-_LINK_FIELDS = ("url", "abs", "pdf", "pdf_url", "github", "code", "project", "project_page")
+LINK_FIELDS = ("url", "abs", "pdf", "pdf_url", "github", "code", "project", "project_page")
 # Names of links that lead to the paper itself; a project's or a repository's address may name another paper.
 _OWN = frozenset(
     ("site", "url", "abs", "page", "html", "oa", "pdf", "pdf_url", "paper", "openreview", "arxiv", "doi", "acl")
 )
 _OWN_HOST = re.compile(r"arxiv\.org|doi\.org|openreview\.net|aclanthology|aclweb\.org|pubmed|huggingface\.co/papers")
-_KEY_FIELDS = ("id", "_id", "key", "paper_id", "paperId", "source_id", "item")
-_KEYWORD_FIELDS = ("keywords", "tags", "manual_tags", "automatic_tags")
+KEY_FIELDS = ("id", "_id", "key", "paper_id", "paperId", "source_id", "item")
+KEYWORD_FIELDS = ("keywords", "tags", "manual_tags", "automatic_tags")
 # What an id must begin with to be worth the full parser: most files number their papers in their own way.
 _ID_LIKE = re.compile(r"arxiv|doi|pmid|acl:|openreview|https?:|10\.|\d{4}\.|[A-Z]\d\d-\d{4}|[a-z.-]+/\d", re.IGNORECASE)
-_VENUE_YEAR = re.compile(r"([A-Za-z][A-Za-z0-9*-]*)[\s'’-]*((?:19|20)\d{2})")
+_VENUE_YEAR = re.compile(r"([A-Za-z][A-Za-z0-9*-]*?)[\s-]*(?:((?:19|20)\d{2})|['’](\d{2}))")
 
 
 def digest_of(text: str) -> str:
@@ -106,7 +106,7 @@ def _identifier(text: str, scheme: Scheme) -> Identifier | None:
 
 
 def _named_identifiers(entry: dict[str, Any]) -> Iterator[tuple[str, Scheme]]:
-    for name, scheme in _SCHEME_FIELDS:
+    for name, scheme in SCHEME_FIELDS:
         value = entry.get(name)
         if value:
             yield text_of(value, name), scheme
@@ -142,7 +142,7 @@ def _identifiers(entry: dict[str, Any], links: list[tuple[str, str]]) -> tuple[I
 
 def _links(entry: dict[str, Any]) -> list[tuple[str, str]]:
     named = list(named_links(entry.get("links")))
-    for name in _LINK_FIELDS:
+    for name in LINK_FIELDS:
         value = entry.get(name)
         if value:
             named.extend(named_links(value, name))
@@ -163,13 +163,13 @@ def _areas(entry: dict[str, Any]) -> Iterator[Area]:
 
 def _categories(value: Any) -> Iterator[str]:
     if isinstance(value, str) and not re.search("[,;]", value):
-        yield from value.split()  # arXiv's own dumps: "cs.LG stat.ML"
+        yield from text_of(value, "categories").split()  # arXiv's own dumps: "cs.LG stat.ML"
     else:
         yield from texts_of(value, "categories")
 
 
 def _keywords(entry: dict[str, Any]) -> Iterator[str]:
-    for name in _KEYWORD_FIELDS:
+    for name in KEYWORD_FIELDS:
         value = entry.get(name)
         if value:
             # Marks such as a star are a reader's, not the paper's.
@@ -217,11 +217,9 @@ def _venue(entry: dict[str, Any], identifiers: tuple[Identifier, ...]) -> tuple[
     if not name:
         book = _first(entry, "booktitle", "container-title")
         name = (_acl_venue(identifiers) or text_of(book, "booktitle")) if book else ""
-    if " " not in name and not name[-4:].isdecimal():
-        return name.lower(), None
     if match := _VENUE_YEAR.fullmatch(name):
-        return match[1].lower().rstrip("-"), int(match[2])
-    return name, None
+        return match[1].lower(), int(match[2]) if match[2] else 2000 + int(match[3])
+    return name if " " in name else name.lower(), None
 
 
 def _abstract(entry: dict[str, Any]) -> tuple[str, bool]:
@@ -233,7 +231,7 @@ def _abstract(entry: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _key(entry: dict[str, Any], identifiers: tuple[Identifier, ...], title: str, raw: str) -> str:
-    for name in _KEY_FIELDS:
+    for name in KEY_FIELDS:
         value = entry.get(name)
         text = text_of(value, name) if isinstance(value, (str, int)) else ""
         if text:
@@ -243,15 +241,15 @@ def _key(entry: dict[str, Any], identifiers: tuple[Identifier, ...], title: str,
     return str(identifiers[0]) if identifiers else digest_of(raw)
 
 
-def record_of(entry: dict[str, Any], raw: str, source: str, max_authors: int) -> Record:
+def record_of(entry: dict[str, Any], raw: str, source: str, limits: Limits) -> Record:
     """The record of one JSON object. Raises FieldError for what cannot be taken."""
     title = text_of(entry.get("title"), "title")
     abstract, summarised = _abstract(entry)
     if not title and not abstract:
         raise FieldError("neither title nor abstract; a paper needs one of the two")
     authors, cut = authors_of(_first(entry, "authors", "author", "creators"))
-    if len(authors) > max_authors:
-        raise FieldError(f"authors: {len(authors)} names, more than the {max_authors} allowed (setting max_authors)")
+    if len(authors) > limits.max_authors:
+        raise FieldError(too_many_authors(len(authors), limits))
     named = _links(entry)
     identifiers = _identifiers(entry, named)
     links = [link for name, text in named if (link := link_of(name, text))]
@@ -298,7 +296,7 @@ def parse_entry(line: bytes, *, source: str, where: str, number: int, limits: Li
         if not isinstance(entry, dict):
             kind = "a list" if isinstance(entry, list) else "a text" if isinstance(entry, str) else "a single value"
             return Refusal(where, number, f"{kind}, not an object with the fields of a paper")
-        return record_of(entry, line.decode("utf-8").strip(), source, limits.max_authors)
+        return record_of(entry, line.decode("utf-8").strip(), source, limits)
     except orjson.JSONDecodeError as error:
         return Refusal(where, number, _not_json(line, error))
     except FieldError as error:

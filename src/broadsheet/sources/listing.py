@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum, auto
+from heapq import merge
 from itertools import pairwise
 
 from broadsheet.identifiers import parse_identifier
 from broadsheet.model import Area, Identifier, Link, Record, Refusal
-from broadsheet.sources.base import Entry, Limits
+from broadsheet.sources.base import Entry, Limits, too_long, too_many_authors
 from broadsheet.sources.jsonl import derived_title, digest_of
 from broadsheet.sources.values import area_of, authors_of, code_links, date_of, link_of
 
@@ -51,6 +52,7 @@ _DAY = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|[a-z]{3,9}\.?\s+\d{1,2},?\s+\d{4}|\d{1,2}\s+[a-z]{3,9}\s+\d{4})",
     re.IGNORECASE,
 )
+_DOT = re.compile(r"\s[·•]\s")
 _AREA = re.compile(r"[^.!?。·•]{2,70}\s[·•]\s[^.!?。·•]{2,90}")
 _PARTICLES = {
     *("van", "von", "der", "den", "de", "del", "della", "di", "da", "do", "dos", "das", "du", "la", "le", "el", "al"),
@@ -66,6 +68,7 @@ _TOKEN = re.compile(r"[^\W\d_][\w.'’`´-]*[*†‡§¶]*")
 _SENTENCE_END = re.compile(r"[.!?。！？…]['\"”’)\]$*]*$")
 _PROSE = 120
 _PROSE_CJK = 60
+_LONGEST_AUTHORS = 200_000
 
 
 class Kind(Enum):
@@ -101,7 +104,7 @@ def _is_name(part: str) -> bool:
 
 
 def _is_authors(text: str) -> bool:
-    if _LOWER_WORD.search(text):
+    if len(text) > _LONGEST_AUTHORS or _LOWER_WORD.search(text):
         return False
     names, cut = authors_of(text)
     if len(names) < 2 or not re.search(r"[,;、，；]|\band\b|&|等", text):
@@ -115,56 +118,51 @@ def _looks_single(text: str) -> bool:
     return 2 <= len(text.split()) <= 4 and _is_name(text) and "-" not in text.split(maxsplit=1)[0]
 
 
-def kind_of(text: str) -> Kind:  # noqa: PLR0911 - one return a kind
+def kind_of(text: str) -> Kind:
     """What a line is, by its own shape alone."""
-    if len(text) < 80 and (_COUNTER.fullmatch(text) or _BUTTON.fullmatch(text)):
-        return Kind.NOISE
     if _DAY.fullmatch(text):
         return Kind.DAY
+    if len(text) < 80 and all(_COUNTER.fullmatch(part) or _BUTTON.fullmatch(part) for part in _DOT.split(text)):
+        return Kind.NOISE
     if parse_identifier(text) or re.fullmatch(r"https?://\S+", text):
         return Kind.LINK
     if len(text) < 160 and _AREA.fullmatch(text):
-        parts = re.split(r"\s[·•]\s", text)
-        return Kind.NOISE if any(_BUTTON.fullmatch(p) or _COUNTER.fullmatch(p) for p in parts) else Kind.AREA
+        return Kind.AREA
     if _is_authors(text):
         return Kind.AUTHORS
-    if len(text) >= (_PROSE_CJK if len(_CJK.findall(text)) > len(text) / 3 else _PROSE) and re.search(
-        r"[.!?。！？,，]", text
-    ):
-        return Kind.ABSTRACT
-    return Kind.LONE
+    enough = _PROSE_CJK if len(_CJK.findall(text)) > len(text) / 3 else _PROSE
+    return Kind.ABSTRACT if len(text) >= enough and re.search(r"[.!?。！？,，]", text) else Kind.LONE
 
 
-def _unwrapped(text: str) -> Iterator[tuple[int, str]]:
+def _joins(before: str, line: str, *, first: bool) -> bool:
+    """Whether ``line`` goes on where ``before`` was wrapped: both of a wrapped line's length, and neither a unit."""
+    if not (45 <= len(before) <= 160 and line and len(line) <= 160):
+        return False
+    if first and len(line) > 1.5 * len(before):  # a title over the first line of the abstract
+        return False
+    return {kind_of(before), kind_of(line)} <= {Kind.LONE, Kind.ABSTRACT}
+
+
+def _unwrapped(rows: list[str]) -> Iterator[tuple[int, str]]:
     """Lines with their numbers; lines that a mail program or an editor wrapped are joined again."""
-    held, number = "", 0
-    last = 0
-    for n, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
-        line = " ".join(raw.split())
-        joins = (
-            held
-            and line
-            and 45 <= last <= 160
-            and len(line) <= 160
-            and not (len(held) == last and len(line) > 1.5 * last)
-            and kind_of(held) in (Kind.LONE, Kind.ABSTRACT)
-            and kind_of(line) in (Kind.LONE, Kind.ABSTRACT)
-        )
-        if joins:
-            held = f"{held} {line}"
-        else:
-            if held:
-                yield number, held
-            held, number = line, n
-        last = len(line)
+    held: list[str] = []
+    number = 0
+    for n, row in enumerate(rows, 1):
+        line = " ".join(row.split())
+        if held and _joins(held[-1], line, first=len(held) == 1):
+            held.append(line)
+            continue
+        if held:
+            yield number, " ".join(held)
+        held, number = [line] if line else [], n
     if held:
-        yield number, held
+        yield number, " ".join(held)
 
 
-def units_of(text: str) -> list[Unit]:
-    """The units of a page, without blank lines."""
+def units_of(rows: list[str]) -> list[Unit]:
+    """The units of a page's lines, without blank ones."""
     units: list[Unit] = []
-    for number, line in _unwrapped(text):
+    for number, line in _unwrapped(rows):
         label = _LABEL.match(line)
         body = line[label.end() :] if label else line
         if not body:
@@ -178,8 +176,8 @@ def units_of(text: str) -> list[Unit]:
     return units
 
 
-def fold(text: str) -> str:
-    """Letters and digits alone, case and width folded: the same for two copies of a text from two pages."""
+def _letters(text: str) -> str:
+    """Letters and digits alone, case and width folded. Keys are made of it, so it must stay as it is."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
@@ -231,18 +229,14 @@ class _Page:
                 self.refuse(draft.line, f"no abstract follows {draft.raw[-1][:60]!r}")
             return  # an area alone is a heading of the page
         if len(draft.authors) > self.limits.max_authors:
-            self.refuse(
-                draft.line, f"authors: {len(draft.authors)} names, more than the {self.limits.max_authors} allowed"
-            )
-        elif len("\n".join(draft.raw).encode("utf-8")) > self.limits.max_entry_bytes:
-            self.refuse(
-                draft.line, f"longer than the {self.limits.max_entry_bytes} bytes allowed (setting max_entry_bytes)"
-            )
+            self.refuse(draft.line, too_many_authors(len(draft.authors), self.limits))
+        elif (size := len("\n".join(draft.raw).encode("utf-8"))) > self.limits.max_entry_bytes:
+            self.refuse(draft.line, too_long(size, self.limits))
         else:
             self.entries.append(self.record(draft))
 
     def record(self, draft: _Draft) -> Record:
-        key = digest_of(fold(draft.abstract)[:400] or fold(draft.title))
+        key = digest_of(_letters(draft.abstract)[:400] or _letters(draft.title))
         count = self.seen[key] = self.seen.get(key, 0) + 1
         return Record(
             source=SOURCE,
@@ -290,22 +284,24 @@ def _resolved(units: list[Unit]) -> Iterator[Unit]:
         known = known[1:]
     kinds = [unit.kind for unit in known]
     titled = any(a is Kind.LONE and b is Kind.AUTHORS for a, b in pairwise(kinds))
+    with_authors = Kind.AUTHORS in kinds
     before: Kind | None = None
     for i, unit in enumerate(known):
-        after = next((k for k in kinds[i + 1 :] if k is not Kind.LINK), None)
         kind = unit.kind
         if kind is Kind.LONE:
-            kind = _lone(unit.text, before, after, titled=titled, with_authors=Kind.AUTHORS in kinds)
+            after = [k for k in kinds[i + 1 : i + 6] if k is not Kind.LINK]
+            kind = _lone(unit.text, before, after, titled=titled, with_authors=with_authors)
         yield Unit(kind, unit.text, unit.line)
         before = kind if kind is not Kind.LINK else before
 
 
-def _lone(text: str, before: Kind | None, after: Kind | None, *, titled: bool, with_authors: bool) -> Kind:
+def _lone(text: str, before: Kind | None, after: Sequence[Kind], *, titled: bool, with_authors: bool) -> Kind:
+    following = after[0] if after else None
     if before is Kind.AUTHORS and _SENTENCE_END.search(text) and len(text) >= 40:
         return Kind.ABSTRACT
-    if after is Kind.ABSTRACT and _looks_single(text) and (before is Kind.LONE or (with_authors and not titled)):
+    if following is Kind.ABSTRACT and _looks_single(text) and (before is Kind.LONE or (with_authors and not titled)):
         return Kind.AUTHORS
-    if after in (Kind.ABSTRACT, Kind.AUTHORS, Kind.LONE):
+    if following in (Kind.ABSTRACT, Kind.AUTHORS) or list(after[:2]) == [Kind.LONE, Kind.ABSTRACT]:
         return Kind.LONE
     return Kind.NOISE
 
@@ -329,14 +325,13 @@ def parse_listing(name: str, text: str, limits: Limits) -> list[Entry]:
             at = len(line[: broken.start()].encode("utf-8", "surrogateescape")) + 1
             page.refuse(number, f"not UTF-8 at byte {at} of the line; save the file as UTF-8")
         sound.append("" if broken else line)
-    units = units_of("\n".join(sound))
-    days = {unit.line: date_of(unit.text, "date", whole=True) for unit in units if unit.kind is Kind.DAY}
-    for unit in _resolved(units):
-        passed = [line for line in days if line < unit.line]
-        if passed:
+    units = units_of(sound)
+    days = [unit for unit in units if unit.kind is Kind.DAY]
+    for unit in merge(days, _resolved(units), key=lambda unit: unit.line):
+        if unit.kind is Kind.DAY:
             page.close()
-            page.listed = days.pop(passed[-1])
-        if unit.kind is not Kind.NOISE:
+            page.listed = date_of(unit.text, "date", whole=True)
+        elif unit.kind is not Kind.NOISE:
             page.take(unit)
     page.close()
     return page.entries

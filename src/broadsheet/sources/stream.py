@@ -21,7 +21,7 @@ from broadsheet.errors import InputError
 
 PIECE = 256 * 1024
 """Bytes read or unpacked at a time."""
-_ZSTD_READ = 1024  # a block of 4 bytes may unpack to 128 KiB: 32 MiB at most for one read
+_ZSTD_READ = 256  # a block of 4 bytes may unpack to 128 KiB: 8 MiB at most for one read
 _ZSTD_WINDOW = 1 << 27  # the most that `zstd -d` itself takes without being asked
 BOM = b"\xef\xbb\xbf"
 

@@ -46,7 +46,8 @@ def texts_of(value: Any, field: str) -> Iterator[str]:
     if isinstance(value, dict) and "value" in value:
         value = value["value"]
     if isinstance(value, str):
-        yield from filter(None, map(str.strip, value.split(";" if ";" in value else ",")))
+        text = text_of(value, field)
+        yield from filter(None, map(str.strip, text.split(";" if ";" in text else ",")))
     elif isinstance(value, list):
         yield from filter(None, (text_of(item, field) for item in value))
     elif value is not None:
@@ -91,7 +92,7 @@ def authors_of(value: Any) -> tuple[tuple[str, ...], bool]:
     if value is None:
         return (), False
     if isinstance(value, str):
-        return _split(value)
+        return _split(text_of(value, "authors"))
     if not isinstance(value, list):
         raise _wrong("authors", "a list of names", value)
     names = [name for name in map(_name_of, value) if name]
@@ -284,9 +285,17 @@ _ARROW = re.compile(r"\s*(?:->|→|»|·|•|::)\s*")
 _LOWER_PATH = re.compile(r"([a-z][a-z_ -]{2,})/([a-z][a-z_ -]{2,})")
 
 
+_SMALL_WORDS = re.compile(r"\b(And|Of|For|In|On|The|To|With)\b")
+
+
 def _label(text: str) -> str:
+    """A label as it is shown; what is all lower case, as in a path or in snake case, gets capitals."""
     text = text.strip(" -/")
-    return text.replace("_", " ").title() if "_" in text and " " not in text else text
+    if "_" in text:
+        text = " ".join(text.replace("_", " ").split())
+    if not text.islower():
+        return text
+    return _SMALL_WORDS.sub(lambda word: word[0].lower(), text.title())
 
 
 @lru_cache(maxsize=4096)
@@ -294,14 +303,12 @@ def area_of(text: str) -> Area | None:
     """An area as venues write it.
 
     ``Theory · Learning Theory``, ``deep_learning->theory`` and ``applications/health`` hold two levels, as does
-    ``[Content] Media Interpretation``; ``Health / Medicine`` is one label. Names in snake case become words.
+    ``[Content] Media Interpretation``; ``Health / Medicine`` is one label.
     """
-    if match := _BRACKETED.fullmatch(text.strip()):
-        return Area(match[1].strip(), match[2].strip())
-    parts = [_label(part) for part in _ARROW.split(text, maxsplit=1)]
-    if len(parts) == 1 and (match := _LOWER_PATH.fullmatch(text.strip())):
-        parts = [_label(match[1]), _label(match[2])]
-    parts = [part for part in parts if part]
+    text = text.strip()
+    if match := _BRACKETED.fullmatch(text) or _LOWER_PATH.fullmatch(text):
+        return Area(_label(match[1]), _label(match[2]))
+    parts = [label for part in _ARROW.split(text, maxsplit=1) if (label := _label(part))]
     return Area(*parts) if parts else None
 
 

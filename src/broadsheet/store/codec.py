@@ -1,7 +1,7 @@
 """Records and papers to bytes and back.
 
-A record is kept as zstd-compressed JSON with its raw entry inside, because the raw entry mostly repeats the parsed fields and
-compresses to little beside them. A paper is kept as plain JSON, readable with the database's own shell.
+A record is kept as zstd-compressed JSON with its raw entry inside, because the raw entry mostly repeats the parsed
+fields and compresses to little beside them. A paper is kept as plain JSON, readable with the database's own shell.
 """
 
 from __future__ import annotations
@@ -187,7 +187,10 @@ def signed(value: int) -> int:
 
 
 def to_micros(moment: datetime) -> int:
-    """Microseconds since 1970. Raises ValueError for a time without zone, which would mean another instant elsewhere."""
+    """Microseconds since 1970.
+
+    Raises ValueError for a time without zone, which would mean another instant elsewhere.
+    """
     if moment.tzinfo is None:
         raise ValueError("a time without a time zone cannot be stored; use datetime.now(UTC)")
     return (moment - _EPOCH) // timedelta(microseconds=1)

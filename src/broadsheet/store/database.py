@@ -1,4 +1,4 @@
-"""The engine, and everything in which SQLite and PostgreSQL differ: connecting, locking, lists in a query, what errors mean."""
+"""The engine, and all in which SQLite and PostgreSQL differ: connecting, locks, lists in a query, what errors mean."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import orjson
 from sqlalchemy import (
     ARRAY,
     Column,
@@ -29,9 +30,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
 from broadsheet.errors import BusyError, NotFoundError, StoreError
+from broadsheet.store.lock import WriterLock, who
 
 _IMMEDIATE = "broadsheet_immediate"
-_PG_DISK_FULL = "53100"
 _PG_BUSY = ("55P03", "40001", "40P01", "57014")
 
 
@@ -47,11 +48,11 @@ def file_of(url: str) -> Path | None:
 
 
 def make_engine(url: str, *, read_only: bool, timeout: float) -> Engine:
-    """An engine for ``url``; nothing is opened yet except, for SQLite, the folder made. ``timeout``: seconds to wait for locks."""
+    """An engine for ``url``, not opened yet; SQLite's folder is made. ``timeout``: seconds to wait for locks."""
     path = file_of(url)
     try:
         if make_url(url).get_backend_name() != "sqlite":
-            return create_engine(url, pool_pre_ping=True)
+            return create_engine(url, pool_pre_ping=True, connect_args={"application_name": who()[:63]})
     except (ImportError, NoSuchModuleError) as error:
         raise StoreError(
             f"no driver for this database is installed ({error}); for PostgreSQL: pip install psycopg"
@@ -80,9 +81,9 @@ def _set_up_sqlite(engine: Engine, read_only: bool) -> None:
         connection.isolation_level = None  # transactions begin where we say so, with the lock we ask for
         if not read_only:
             connection.execute("PRAGMA journal_mode=WAL")
-            # NORMAL would survive kill -9 but may take back the last commits after a power cut. The index could then hold
-            # changes that the database has forgotten, and a person's judgement could be lost. FULL costs one fsync a commit,
-            # and an import commits once for a thousand papers.
+            # NORMAL would survive kill -9 but may take back the last commits after a power cut. The index could then
+            # hold changes that the database has forgotten, and a person's judgement could be lost. FULL costs one fsync
+            # a commit, and an import commits once for a thousand papers.
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA wal_autocheckpoint=8000")
         connection.execute("PRAGMA cache_size=-65536")
@@ -95,23 +96,38 @@ def _set_up_sqlite(engine: Engine, read_only: bool) -> None:
 
 
 @contextmanager
-def transaction(engine: Engine, where: str, *, write: bool) -> Iterator[Connection]:
-    """A connection in one transaction, committed at the end if ``write``. Raises StoreError and its kinds, see ``meaning``."""
+def hold(lock: WriterLock, where: str) -> Iterator[None]:
+    """Hold a writer lock; what a server says meanwhile becomes one of our errors."""
+    with _translated(where), lock.hold():
+        yield
+
+
+@contextmanager
+def _translated(where: str) -> Iterator[None]:
     try:
-        with engine.connect().execution_options(**{_IMMEDIATE: write}) as connection:
-            yield connection
-            if write:
-                connection.commit()
+        yield
     except (DBAPIError, sqlite3.Error, PoolTimeoutError) as error:
         raise meaning(error, where) from error
 
 
-def any_of(connection: Connection, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
-    """``column IN values`` with one parameter whatever the number of values, so that a batch of any size is one query."""
-    if connection.dialect.name == "sqlite":
-        import orjson
+@contextmanager
+def transaction(engine: Engine, where: str, *, write: bool) -> Iterator[Connection]:
+    """A connection in one transaction, committed at the end if ``write``.
 
-        listed = func.json_each(orjson.dumps(list(values)).decode()).table_valued("value")
+    Raises StoreError and its kinds, see ``meaning``.
+    """
+    with _translated(where), engine.connect().execution_options(**{_IMMEDIATE: write}) as connection:
+        yield connection
+        if write:
+            connection.commit()
+
+
+def any_of(connection: Connection, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
+    """``column IN values`` with one parameter, so that a batch of any size is one query."""
+    if connection.dialect.name == "sqlite":
+        listed = func.json_each(orjson.dumps(list(values), option=orjson.OPT_SERIALIZE_NUMPY).decode()).table_valued(
+            "value"
+        )
         return column.in_(select(listed.c.value))
     return column == any_(bindparam(None, list(values), type_=ARRAY(column.type)))
 
@@ -124,31 +140,44 @@ def integrity_problems(connection: Connection) -> list[str]:
     return [] if found == ["ok"] else found
 
 
+_MEANINGS: tuple[tuple[str, tuple[str, ...], type[StoreError], str], ...] = (
+    # SQLite's error names begin with, PostgreSQL's states are, class, message
+    (
+        "SQLITE_BUSY",
+        _PG_BUSY,
+        BusyError,
+        "another program is writing to the database; wait for it to end and try again",
+    ),
+    ("SQLITE_LOCKED", (), BusyError, "another program is writing to the database; wait for it to end and try again"),
+    (
+        "SQLITE_FULL",
+        ("53100",),
+        StoreError,
+        "the disk is full; free some space and try again (nothing is half-written)",
+    ),
+    ("SQLITE_NOTADB", (), StoreError, "this file is not a database; move it away or choose another one"),
+    ("SQLITE_CORRUPT", ("XX001", "XX002"), StoreError, "the database is damaged ({}); restore it from a backup"),
+    (
+        "SQLITE_READONLY",
+        ("25006",),
+        StoreError,
+        "the database cannot be written; check the permissions of file and folder",
+    ),
+    (
+        "SQLITE_CANTOPEN",
+        (),
+        StoreError,
+        "the database cannot be opened; check that its folder exists and may be written",
+    ),
+    ("SQLITE_IOERR", (), StoreError, "the disk failed to read or write ({}); check the disk and its free space"),
+)
+
+
 def meaning(error: Exception, where: str) -> StoreError:
     """A database error in words that say what to do."""
     original = error.orig if isinstance(error, DBAPIError) else error
     name = str(getattr(original, "sqlite_errorname", ""))
-    state = str(getattr(original, "sqlstate", "") or "")
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or state in _PG_BUSY:
-        return BusyError(f"{where}: another program is writing to the database; wait for it to end and try again")
-    if name.startswith("SQLITE_FULL") or state == _PG_DISK_FULL:
-        return StoreError(
-            f"{where}: the disk is full; free some space and run the command again (nothing is half-written)"
-        )
-    if name.startswith("SQLITE_NOTADB"):
-        return StoreError(f"{where}: this file is not a database; move it away or choose another one")
-    if name.startswith("SQLITE_CORRUPT"):
-        return StoreError(
-            f"{where}: the database is damaged ({original}); restore it from a backup, or try `sqlite3 … .recover`"
-        )
-    if name.startswith("SQLITE_READONLY"):
-        return StoreError(f"{where}: the database cannot be written; check the permissions of the file and its folder")
-    if name.startswith("SQLITE_CANTOPEN"):
-        return StoreError(
-            f"{where}: the database cannot be opened; check that the folder exists and may be read and written"
-        )
-    if name.startswith("SQLITE_IOERR"):
-        return StoreError(
-            f"{where}: the disk failed to read or write ({original}); check free space and the disk, then try again"
-        )
-    return StoreError(f"{where}: {original}; run `broadsheet doctor` to check the library")
+    state = str(getattr(original, "sqlstate", None) or getattr(original, "pgcode", None) or "")
+    fitting = ((kind, text) for prefix, states, kind, text in _MEANINGS if name.startswith(prefix) or state in states)
+    kind, message = next(fitting, (StoreError, "{}; run `broadsheet doctor` to check the library"))
+    return kind(f"{where}: {message.format(original)}")

@@ -41,7 +41,10 @@ def check(connection: Connection, where: str) -> None:
 
 
 def upgrade(connection: Connection, where: str) -> None:
-    """Create the tables, or migrate those of an older version. Raises StoreError if the database is from a newer version."""
+    """Create the tables, or migrate those of an older version.
+
+    Raises StoreError if the database is from a newer version.
+    """
     found = version(connection, where)
     if found == schema.SCHEMA_VERSION:
         return

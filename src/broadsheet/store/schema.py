@@ -1,12 +1,13 @@
 """The tables. Portable between SQLite and PostgreSQL; changed only together with a migration (``migrations/versions``).
 
-Truth: ``records``, ``judgements``, ``aliases``, ``relations``, ``imports``. Derived from the records and made again whenever
-one changes: ``papers``, ``identifiers``, ``match_keys``. ``changes`` is the outbox that the index is fed from.
+Truth: ``records``, ``judgements``, ``aliases``, ``relations``, ``imports``. Derived from the records and made again
+whenever one changes: ``papers``, ``identifiers``, ``match_keys``. ``changes`` is the outbox that the index is fed
+from.
 
-Ids are given by ``counters``, not by the database's own sequences: a paper's id is never used twice, even after the last
-paper was merged away; and because the counter's row is locked until the transaction ends, numbers of the change log become
-visible in their own order, so that a reader who has seen number n has seen all before it (a PostgreSQL sequence does not
-promise that).
+Ids are given by ``counters``, not by the database's own sequences: a paper's id is never used twice, even after the
+last paper was merged away; and because the counter's row is locked until the transaction ends, numbers of the change
+log become visible in their own order, so that a reader who has seen number n has seen all before it (a PostgreSQL
+sequence does not promise that).
 """
 
 from __future__ import annotations

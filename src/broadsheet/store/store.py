@@ -14,8 +14,8 @@ from broadsheet.model import Change, Identifier, Paper, PaperId, Scheme, StoredR
 from broadsheet.store import migrate
 from broadsheet.store import schema as s
 from broadsheet.store.codec import from_micros, hash64, paper_from_json, record_from_json, unpack, unsigned
-from broadsheet.store.database import any_of, file_of, integrity_problems, make_engine, transaction
-from broadsheet.store.lock import WriterLock
+from broadsheet.store.database import any_of, file_of, hold, integrity_problems, make_engine, transaction
+from broadsheet.store.lock import FolderLock, ServerLock, WriterLock
 from broadsheet.store.types import Counts, Judgement, JudgementKind, KnownRecord, RecordKey, WriteBatch, Written
 from broadsheet.store.writes import apply_batch
 
@@ -24,10 +24,11 @@ DEFAULT_TIMEOUT = 10.0
 
 
 def open_store(url: str, *, read_only: bool = False, timeout: float = DEFAULT_TIMEOUT) -> Store:
-    """Open the database at an SQLAlchemy URL (``sqlite:///path`` or ``postgresql+psycopg://…``), making or migrating its tables.
+    """Open the database at a URL (``sqlite:///path``, ``postgresql+psycopg://…``); its tables are made or migrated.
 
-    ``read_only`` neither makes nor changes anything; NotFoundError if there is nothing. Raises BusyError if another process
-    writes for longer than ``timeout`` seconds, StoreError if the file is no database of ours, damaged, or cannot be opened.
+    ``read_only`` neither makes nor changes anything; NotFoundError if there is nothing. Raises BusyError if another
+    process writes for longer than ``timeout`` seconds, StoreError if the file is no database of ours, damaged, or
+    cannot be opened.
     """
     path = file_of(url)
     where = str(path) if path else url.rsplit("@", 1)[-1]  # never a password
@@ -35,7 +36,8 @@ def open_store(url: str, *, read_only: bool = False, timeout: float = DEFAULT_TI
         engine = make_engine(url, read_only=read_only, timeout=timeout)
     except OSError as error:
         raise StoreError(f"{where}: cannot be opened ({error}); check the folder's permissions") from error
-    store = Store(engine, WriterLock(path, timeout), where, read_only=read_only)
+    lock = WriterLock(FolderLock(path) if path else ServerLock(engine), timeout)
+    store = Store(engine, lock, where, read_only=read_only)
     try:
         store._prepare()
     except BaseException:
@@ -88,7 +90,8 @@ class Store:
 
         For who must decide on what is read before writing. Every writing method does it by itself.
         """
-        return self._lock.hold()
+        self._check_open()
+        return hold(self._lock, self.where)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -101,7 +104,7 @@ class Store:
         self._check_open()
         if self.read_only:
             raise StoreError(f"{self.where}: opened for reading only; open it for writing to change it")
-        with self._lock.hold(), transaction(self.engine, self.where, write=True) as connection:
+        with self.writing(), transaction(self.engine, self.where, write=True) as connection:
             yield connection
 
     def _check_open(self) -> None:
@@ -196,7 +199,10 @@ class Store:
         return {identifier: papers for identifier, papers in found.items() if identifier in wanted}
 
     def papers_with_keys(self, match_keys: Collection[str]) -> dict[str, list[PaperId]]:
-        """Papers that were written with a match key (title fingerprint and others), oldest first. By 64-bit hash: check them."""
+        """Papers that were written with a match key (title fingerprint and others), oldest first.
+
+        By 64-bit hash: check them.
+        """
         m = s.match_keys.c
         hashes = {hash64(key): key for key in match_keys}
         found: dict[str, list[PaperId]] = {}
@@ -269,15 +275,10 @@ class Store:
             ]
         return Counts(*count)
 
-    def judgements(self, keys: Collection[RecordKey] | None = None) -> list[Judgement]:
-        """What people decided, in order; with ``keys`` only what concerns these records."""
-        j = s.judgements.c
+    def judgements(self) -> list[Judgement]:
+        """What people decided about pairs of records, in order."""
         with self._reading() as connection:
-            asked = select(s.judgements).order_by(j.id)
-            if keys is not None:
-                names = {key for _, key in keys}
-                asked = asked.where(any_of(connection, j.key_a, names) | any_of(connection, j.key_b, names))
-            rows = connection.execute(asked).all()
+            rows = connection.execute(select(s.judgements).order_by(s.judgements.c.id)).all()
         return [
             Judgement(JudgementKind(r.kind), (r.source_a, r.key_a), (r.source_b, r.key_b), from_micros(r.made), r.why)
             for r in rows

@@ -34,7 +34,7 @@ class EncodedRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordWrite:
-    """A record to write. ``paper_id`` below 0 refers to a new paper of the same batch; ``record_id`` None is a new record."""
+    """A record to write. ``paper_id`` below 0 is a new paper of the same batch; ``record_id`` None is a new record."""
 
     record: EncodedRecord
     paper_id: PaperId
@@ -43,7 +43,10 @@ class RecordWrite:
 
 @dataclass(frozen=True, slots=True)
 class PaperWrite:
-    """A paper to write; id below 0 for a new one. ``match_keys`` are what it can be found by besides its identifiers."""
+    """A paper to write; id below 0 for a new one.
+
+    ``match_keys`` are what it can be found by besides its identifiers.
+    """
 
     paper: Paper
     match_keys: Sequence[str] = ()
@@ -71,8 +74,8 @@ class Judgement:
 class WriteBatch:
     """One transaction. References below 0 are papers made in it.
 
-    ``merged`` pairs (gone, kept): the records of ``gone`` move to ``kept`` and its id becomes an alias.
-    ``moved`` pairs (record, paper): stored records that change paper. ``progress`` is (digest of the file, entries done).
+    ``merged`` pairs (gone, kept): the records of ``gone`` move to ``kept`` and its id becomes an alias. ``moved``
+    pairs (record, paper): stored records that change paper. ``progress`` is (digest of the file, entries done).
     """
 
     now: datetime

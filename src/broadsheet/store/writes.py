@@ -63,7 +63,8 @@ def _execute(connection: Connection, statement: Any, rows: Rows) -> None:
 
 
 def _resolved(paper_id: PaperId, ids: dict[PaperId, PaperId]) -> PaperId:
-    return ids[paper_id] if paper_id < 0 else paper_id
+    # NumPy's integers are bound as bytes by some drivers.
+    return ids[paper_id] if paper_id < 0 else int(paper_id)
 
 
 def _checked_merges(merged: Sequence[tuple[PaperId, PaperId]]) -> list[tuple[PaperId, PaperId]]:
@@ -89,7 +90,7 @@ def _write_records(connection: Connection, batch: WriteBatch, ids: dict[PaperId,
 
     fresh = [write for write in batch.records if write.record_id is None]
     _execute(connection, insert(s.records), [row(write, first_id + i) for i, write in enumerate(fresh)])
-    known = [row(write, write.record_id) for write in batch.records if write.record_id is not None]
+    known = [row(write, int(write.record_id)) for write in batch.records if write.record_id is not None]
     for changed in known:
         changed["record"] = changed.pop("id")
     columns: dict[str, Any] = {
@@ -100,7 +101,7 @@ def _write_records(connection: Connection, batch: WriteBatch, ids: dict[PaperId,
 
 def _move_records(connection: Connection, moved: Sequence[tuple[int, PaperId]]) -> None:
     change = update(s.records).where(s.records.c.id == bindparam("record")).values(paper_id=bindparam("paper"))
-    _execute(connection, change, [{"record": record, "paper": paper} for record, paper in moved])
+    _execute(connection, change, [{"record": int(record), "paper": paper} for record, paper in moved])
 
 
 def _write_papers(connection: Connection, writes: Sequence[PaperWrite], ids: dict[PaperId, PaperId]) -> None:

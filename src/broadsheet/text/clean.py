@@ -1,8 +1,8 @@
 """From a source's raw text to markup.
 
-The rule for character references and tags: the carrier (XML, JSON, BibTeX) has been read already, so a tag is a tag only
-if it stands literally in what is left; references are decoded after the tags, as often as they were encoded, and what they
-decode to is text and never a tag. Hence ``&amp;#39;`` is an apostrophe and ``ptr&lt;S&gt;`` is ``ptr<S>``.
+The rule for character references and tags: the carrier (XML, JSON, BibTeX) has been read already, so a tag is a tag
+only if it stands literally in what is left; references are decoded after the tags, as often as they were encoded, and
+what they decode to is text and never a tag. Hence ``&amp;#39;`` is an apostrophe and ``ptr&lt;S&gt;`` is ``ptr<S>``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ import unicodedata
 from .markuptags import replace_tags
 from .tex import decode_tex
 
+_ROUNDS = 6
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _TEX_SIGNS = ("\\", "$", "``", "''", "--", "~", "{", "`")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_JOINERS = re.compile("(?<![^\u0000-\u02ff\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\u0000-\u02ff\u200c\u200d])")
+# Zero-width (non-)joiners belong to the scripts that need them: they go where a neighbour is Latin.
+_JOINERS = re.compile(
+    "(?<![^\u0000-\u02ff\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\u0000-\u02ff\u200c\u200d])"
+)
 _DOTLESS = re.compile("ı(?=[\u0300-\u0304\u0306-\u030c])")
 _UNDERSCORED = re.compile(r"(?<![\w*$\\/])_(?=[^\s_])([^_$\n\\]{1,300}?)(?<=[^\s_\\])_(?![\w/])")
 
@@ -42,6 +46,7 @@ def _unwanted() -> dict[int, str]:
 
 
 _UNWANTED = _unwanted()
+_UNWANTED_SIGN = re.compile(f"[{re.escape(''.join(map(chr, _UNWANTED)))}\ud800-\udfff]")
 
 
 def clean(raw: str) -> str:
@@ -57,9 +62,17 @@ def clean(raw: str) -> str:
         text = _decode_references(text)
     text = _normalise(text)
     if any(sign in text for sign in _TEX_SIGNS):
-        text = decode_tex(text)
-    if "_" in text:
-        text = _emphasise_underscored(text)
+        return _decode_tex(text)
+    return _emphasise_underscored(text) if "_" in text else text
+
+
+def _decode_tex(text: str) -> str:
+    """Decoded until nothing changes: arguments hold commands, and letters that TeX kept apart compose."""
+    for _ in range(_ROUNDS):
+        decoded = _emphasise_underscored(_normalise(decode_tex(text)))
+        if decoded == text:
+            break
+        text = decoded
     return text
 
 
@@ -72,13 +85,16 @@ def _decode_references(text: str) -> str:
 def _normalise(text: str) -> str:
     """NFC, without unwanted characters, every run of white space one space."""
     if not text.isascii():
-        text = _SURROGATES.sub("\ufffd", text)
-        text = _JOINERS.sub("", text.translate(_UNWANTED))
-        text = unicodedata.normalize("NFC", text)
+        if _UNWANTED_SIGN.search(text):
+            text = _SURROGATES.sub("\ufffd", text).translate(_UNWANTED)
+        if not unicodedata.is_normalized("NFC", text):
+            text = unicodedata.normalize("NFC", text)
+        if "\u200c" in text or "\u200d" in text:
+            text = unicodedata.normalize("NFC", _JOINERS.sub("", text))
         if "ı" in text:  # na{ı̈}ve: NFC composes an accent with i, not with ı
             text = unicodedata.normalize("NFC", _DOTLESS.sub("i", text))
     text = " ".join(text.split())
-    if not text.isprintable() and text.isascii():
+    if text.isascii() and not text.isprintable():
         text = " ".join(text.translate(_UNWANTED).split())
     return text
 

@@ -8,7 +8,7 @@ from .mathtext import hold_math
 
 _NAMES = (
     "mathcal|mathbb|mathbf|mathrm|mathsf|mathfrak|mathscr|widetilde|widehat|textbf|textit|textrm|texttt|textsc|boldsymbol"
-    "|operatorname|varepsilon|lfloor|rfloor|lceil|rceil|leqslant|geqslant|subseteq|maxleft|minleft|bigl|bigr|infty"
+    "|operatorname|varepsilon|lfloor|rfloor|lceil|rceil|leqslant|geqslant|subseteq|maxleft|minleft|infty"
 )
 _ARGUMENT_COMMANDS = (
     "d?t?frac|sqrt|math(?:cal|bb|bf|rm|sf|frak|scr|it)|(?:wide)?(?:tilde|hat)|bar|overline|text(?:bf|it|rm|tt|sc)?|emph"
@@ -22,27 +22,27 @@ _PATTERNS = (
     r"(?<!\\)\b(?:tilde|hat|bar) ?(?:\{|[A-Z]\b|Theta|Omega)|(?<=_)(?:infty)\b",
     r"(?<![\\A-Za-z])[A-Za-z]*[A-Za-z0-9)\]]\{[^{}]*\}?|[_^]\{[^{}]*\}?",
     rf"\\(?:{_ARGUMENT_COMMANDS})(?:[A-Z0-9]|[a-z]\b|\b|(?=enumerate|itemize|array|cases|equation))",
-    r"\)right[)\]|}]|[a-z(]left[(\[|{]",
-    r"(?<=\b[a-z] )(?:ge|le|geq|leq) (?=[\d-])",
+    r"\)right[)\]|}]|[a-z(]left[(\[]",
+    r"(?<=\b[a-z] )(?:ge|le) (?=[\d-])",
 )
 _DAMAGE = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
 _STRAY_DOLLAR = re.compile(r"(?<!\\)\$")
 _AMOUNT = re.compile(r"\$\s?[<>~≤≥∼+-]?\s?[.,]?\d")
-_SIGNS = re.compile(r"[\\{}$\ufffdÃâÂï]|(?:math|text|wide|tilde|hat|bar|left|infty|bold|name|eps|[lr](?:floor|ceil)|bigl|bigr|seteq|[gl]e)")
+_MARKS = ("\\", "{", "$", "\ufffd", "Ã", "â", "Â", "ï¿", "tilde", ")right", "left(", "left[", " ge ", " le ")
+_SIGNS = (*_MARKS, *_NAMES.split("|"))
 
 
 def damaged_spans(text: str) -> list[tuple[int, int]]:
-    """Where ``text`` (without formulas: see ``mathtext.hold_math``) is damaged, widened to whole words, in order, disjoint."""
-    spans: list[tuple[int, int]] = []
-    if not _SIGNS.search(text):
-        return spans
+    """Where ``text`` (without formulas: see ``mathtext.hold_math``) is damaged: whole words, in order, disjoint."""
+    if not any(sign in text for sign in _SIGNS):
+        return []
     found = [match.span() for match in _DAMAGE.finditer(text)]
     if "$" in text:
         found += [match.span() for match in _STRAY_DOLLAR.finditer(text) if not _is_money(text, match.start())]
-        found.sort()
-    for start, end in found:
-        start = max(text.rfind(" ", 0, start) + 1, 0)
-        space = text.find(" ", max(end - 1, start))
+    spans: list[tuple[int, int]] = []
+    for first, last in sorted(found):
+        start = text.rfind(" ", 0, first) + 1
+        space = text.find(" ", max(last - 1, start))
         end = len(text) if space < 0 else space
         if spans and start <= spans[-1][1] + 1:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
@@ -52,7 +52,7 @@ def damaged_spans(text: str) -> list[tuple[int, int]]:
 
 
 def is_damaged(markup: str) -> bool:
-    """Whether the source lost backslashes, braces, dollars or characters: ``mathcal{O}``, ``8{255}``, U+FFFD, ``Ã©``."""
+    """Whether the source lost backslashes, braces, dollars or characters: ``mathcal{O}``, ``8{255}``, ``Ã©``."""
     text, _ = hold_math(markup)
     return bool(damaged_spans(text)) or "\ufffd" in markup
 

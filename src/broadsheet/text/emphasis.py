@@ -17,6 +17,7 @@ _MARK = re.compile(
     r"|(?<![\d*\\])\*{2}(?=[^\s*])(?P<strong>(?:[^*]|(?<!\*)\*(?!\*)){1,400}?)(?<=[^\s*])\*{2}(?![\d*])"
     r"|(?<![\w*\\])\*(?=[^\s*])(?P<em>(?:[^*]|\*\*(?=[^*])){1,400}?)(?<=[^\s*])\*(?![\w*])"
 )
+_SIGNS = ("*", "`", "http", "](")
 _SENTENCE_END = ".,;:!?'\"’”"
 
 
@@ -33,6 +34,8 @@ class Span:
 
 def split_emphasis(text: str) -> list[Span]:
     """The spans of ``text`` (without formulas: see ``mathtext.hold_math``) in order."""
+    if not any(sign in text for sign in _SIGNS):
+        return [Span("text", text)] if text else []
     spans: list[Span] = []
     at = 0
     for found in _MARK.finditer(text):
@@ -61,7 +64,7 @@ def _span(found: re.Match[str]) -> tuple[Span, int]:
 
 
 def _trim(url: str) -> str:
-    """``url`` without the punctuation of the sentence around it; a closing bracket stays if it was opened in the URL."""
+    """``url`` without the punctuation of the sentence around it; a bracket stays if it was opened in the URL."""
     while True:
         shorter = url.rstrip(_SENTENCE_END)
         if shorter.endswith(")") and shorter.count(")") > shorter.count("("):

@@ -16,6 +16,7 @@ _LETTERS = str.maketrans({
 })  # fmt: skip
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _GREEK = re.compile("[\u03b1-\u03c1\u03c3-\u03c9\u03c2]+")
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
@@ -32,8 +33,12 @@ def fold(text: str) -> str:
 
 def fold_letters(text: str) -> str:
     """``fold`` without the names of Greek letters: what does not depend on neighbours."""
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
-    folded = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
+    return _NOT_ASCII.sub(_fold_run, text.casefold())
+
+
+def _fold_run(found: re.Match[str]) -> str:
+    folded = unicodedata.normalize("NFKC", found[0]).casefold()
+    folded = _ACCENTS.sub("", unicodedata.normalize("NFD", folded)).translate(_LETTERS)
     return unicodedata.normalize("NFKC", folded)
 
 

@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import re
 
-_EMPHASIS = ("i", "em", "italic", "cite", "dfn", "var")
-_STRONG = ("b", "strong", "bold")
-_CODE = ("code", "tt", "kbd", "samp", "monospace")
-_BREAKS = ("p", "br", "div", "title", "sec", "li", "ul", "ol", "list", "list-item", "h1", "h2", "h3", "h4", "h5", "h6",
-           "tr", "td", "th", "table", "tbody", "label", "abstract", "blockquote", "hr", "section", "disp-formula", "break")
-_DROPPED = ("span", "u", "s", "small", "big", "font", "a", "sc", "underline", "inline-formula", "tex-math", "alternatives",
-            "ext-link", "uri", "xref", "named-content", "styled-content", "inline-graphic", "img", "sans-serif", "roman",
-            "overline", "strike", "ins", "del", "mark", "abbr", "scp", "html", "body", "nobr", "wbr", "q")
-_VOID = frozenset(("br", "p", "hr", "li", "wbr", "img", "break"))
-_SCRIPTS = ("sub", "sup", "inf", "subscript", "superscript")
-_MATHML = re.compile(r"(?:mml:)?(?:math|m(?:row|i|n|o|text|sub|sup|subsup|frac|sqrt|over|under|underover|style|space|fenced)"
-                     r"|semantics|annotation(?:-xml)?)")
+from .symbols import listed
 
-_TAG = re.compile(r"""<(/?)([A-Za-z][A-Za-z0-9:-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'|[^\s"'<>=]+))*)\s*(/?)>""")
+_STRONG = listed("b strong bold")
+_CODE = listed("code tt kbd samp monospace")
+_BREAKS = listed(
+    "p br div title sec li ul ol list list-item h1 h2 h3 h4 h5 h6 tr td th table tbody label abstract blockquote hr "
+    "section disp-formula break"
+)
+_DROPPED = listed(
+    "i em italic cite dfn var span u s small big font a sc underline inline-formula tex-math alternatives ext-link "
+    "uri xref named-content styled-content inline-graphic img sans-serif roman overline strike ins del mark abbr scp "
+    "html body nobr wbr q sub sup inf subscript superscript"
+)
+_VOID = listed("br p hr li wbr img break")
+_MATHML = re.compile(
+    r"(?:mml:)?(?:math|mrow|mi|mn|mo|mtext|msub|msup|msubsup|mfrac|msqrt|mover|munder|munderover|mstyle|mspace|mfenced"
+    r"|semantics|annotation(?:-xml)?)"
+)
+
+_TAG = re.compile(
+    r"<(/?)([A-Za-z][A-Za-z0-9:-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=]+))*)\s*(/?)>"
+)
 _COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<\?[\w-]+[^<>]*\?>", re.S)
 _SCRIPT_PAIR = re.compile(
-    r"<(?:jats:)?(sub|sup|inf|subscript|superscript)(?:\s[^<>]*)?>([^<>]*)</(?:jats:)?\1\s*>", re.I)
+    r"<(?:jats:)?(sub|sup|inf|subscript|superscript)(?:\s[^<>]*)?>([^<>]*)</(?:jats:)?\1\s*>", re.I
+)
 _STYLED = re.compile(
-    r"<(?:jats:)?(i|em|italic|dfn|var|b|strong|bold|code|tt|monospace)(?:\s[^<>]*)?>(\s*)((?:(?!</?(?:jats:)?\1[\s>]).)*?)"
-    r"(\s*)</(?:jats:)?\1\s*>", re.I | re.S)
-_KNOWN = frozenset((*_EMPHASIS, *_STRONG, *_CODE, *_BREAKS, *_DROPPED, *_SCRIPTS))
+    r"<(?:jats:)?(i|em|italic|dfn|var|b|strong|bold|code|tt|monospace)(?:\s[^<>]*)?>"
+    r"(\s*)((?:(?!</?(?:jats:)?\1[\s>]).){0,2000}?)(\s*)</(?:jats:)?\1\s*>",
+    re.I | re.S,
+)
+_KNOWN = _STRONG | _CODE | _BREAKS | _DROPPED
 
 _RAISED = str.maketrans("0123456789+-()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ")
 _LOWERED = str.maketrans("0123456789+-()", "₀₁₂₃₄₅₆₇₈₉₊₋₍₎")
 
 
 def replace_tags(text: str) -> str:
-    """``text`` with known tags turned into markdown marks, scripts into Unicode, or dropped; other ``<`` stay as they are."""
+    """``text`` with known tags as markdown marks or dropped, and scripts in Unicode; every other ``<`` stays."""
     text = _COMMENT.sub("", text)
     text = _SCRIPT_PAIR.sub(_script, text)
     text = _STYLED.sub(_styled, text)
@@ -74,13 +85,9 @@ def _styled(found: re.Match[str]) -> str:
     name, before, inside, after = found[1].lower(), found[2], found[3], found[4]
     if not inside:
         return " " if before or after else ""
-    if name in _CODE:
-        mark = "`"
-    else:
-        mark = "**" if name in _STRONG else "*"
+    mark = "`" if name in _CODE else "**" if name in _STRONG else "*"
     around = found.string[found.start() - 1 : found.start()], found.string[found.end() : found.end() + 1]
     inside = _STYLED.sub(_styled, inside)
     if mark in inside or (mark == "*" and (around[0].isalnum() or around[1].isalnum()) and not (before or after)):
         return f"{before}{inside}{after}"
     return f"{' ' if before else ''}{mark}{inside}{mark}{' ' if after else ''}"
-

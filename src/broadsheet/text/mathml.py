@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .symbols import listed
+from .symbols import AUTHOR_MACROS, MACRO_FAMILIES, listed
 
 _LONGEST = 2000
 _DEEPEST = 40
@@ -15,34 +15,19 @@ _ELEMENTS = listed(
     "mprescripts mtable mtr mtd mstyle mpadded mphantom menclose merror semantics"
 )
 _ATTRIBUTES = {
-    "*": {"mathvariant", "displaystyle", "scriptlevel", "stretchy", "fence", "form", "separator", "accent", "accentunder",
-          "linethickness", "columnalign", "rowalign", "columnspacing", "rowspacing", "columnlines", "rowlines", "minsize",
-          "maxsize", "width", "height", "depth", "lspace", "rspace", "voffset", "movablelimits", "largeop", "symmetric",
-          "notation", "dir"},
-    "math": {"xmlns", "display"},
-}  # fmt: skip
+    "*": listed(
+        "mathvariant displaystyle scriptlevel stretchy fence form separator accent accentunder linethickness "
+        "columnalign rowalign columnspacing rowspacing columnlines rowlines minsize maxsize width height depth lspace "
+        "rspace voffset movablelimits largeop symmetric notation dir"
+    ),
+    "math": listed("xmlns display"),
+}
 
-_DEFINED = {
-    "eps": r"\epsilon", "ep": r"\epsilon", "e": r"\epsilon", "de": r"\delta", "half": r"\frac{1}{2}",
-    "nicefrac": r"\frac", "sfrac": r"\frac", "mc": r"\mathcal", "mb": r"\mathbb", "bb": r"\mathbb", "mat": r"\mathbf",
-    "wt": r"\widetilde", "wh": r"\widehat", "Tilde": r"\tilde", "Hat": r"\hat", "Bar": r"\bar", "vect": r"\mathbf",
-    "vecx": r"\mathbf{x}", "mleft": r"\left", "mright": r"\right", "textsc": r"\text", "textsf": r"\text",
-    "texttt": r"\text", "emph": r"\text", "reals": r"\mathbb{R}", "Real": r"\mathbb{R}", "real": r"\mathbb{R}",
-    "RR": r"\mathbb{R}", "Rd": r"\mathbb{R}^d", "EE": r"\mathbb{E}", "bigo": "O", "bigO": "O", "order": "O",
-    "bigomega": r"\Omega", "otilde": r"\tilde{O}", "Otilde": r"\tilde{O}", "Ot": r"\tilde{O}",
-    "bigOtil": r"\tilde{O}", "SS": r"\mathcal{S}", "ts": r"\sim", "T": r"\top", "allowbreak": "", "xspace": "",
-    "bf": r"\mathbf", "it": r"\mathit", "textemdash": "—", "lp": r"\left(", "rp": r"\right)",
-    "argmax": r"\operatorname{argmax}", "argmin": r"\operatorname{argmin}", "lVert": r"\|", "rVert": r"\|",
-}  # fmt: skip
-"""Macros of authors (and a few packages) that latex2mathml does not know, by what it does know."""
-
-_FAMILIES = (
-    (re.compile(r"([RNZQCEP])"), "mathbb"),
-    (re.compile(r"([A-Z])|c(?:al)?([A-Z])|([A-Z])cal|cu([A-Z])|m([A-Z])"), "mathcal"),
-    (re.compile(r"([a-z])|b([a-zA-Z])|v([a-zA-Z])|bf([a-zA-Z])|([a-zA-Z])bf?|vec([a-z])|mat([A-Z])|bv([a-z])"), "mathbf"),
-)
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
-_WRAPPERS = re.compile(r"\\(norm|abs|ceil|floor|inp|dotp|set|paren|pa|Paren|lprp|brac|inner)\s*\{((?:[^{}]|\{[^{}]*\})*)\}(?:\s*\{((?:[^{}]|\{[^{}]*\})*)\})?")
+_GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+_WRAPPERS = re.compile(
+    rf"\\(norm|abs|ceil|floor|inp|dotp|set|paren|pa|Paren|lprp|brac|inner)\s*{_GROUP}(?:\s*{_GROUP})?"
+)
 _BRACKETS = {
     "norm": (r"\|", r"\|"), "abs": ("|", "|"), "ceil": (r"\lceil ", r"\rceil "), "floor": (r"\lfloor ", r"\rfloor "),
     "inp": (r"\langle ", r"\rangle "), "dotp": (r"\langle ", r"\rangle "), "inner": (r"\langle ", r"\rangle "),
@@ -50,10 +35,15 @@ _BRACKETS = {
 }  # fmt: skip
 _LINK = re.compile(r"\\href\s*\{[^{}]*\}")
 _BARE_PERCENT = re.compile(r"(?<!\\)%")
-_DEFINING = re.compile(r"\\(?:(?:re|provide)?newcommand|newenvironment|[egx]?def|let|DeclareMathOperator|renewcommand)(?![A-Za-z])")
+_DEFINING = re.compile(
+    r"\\(?:(?:re)?newcommand|providecommand|newenvironment|[egx]?def|let|DeclareMathOperator)(?![A-Za-z])"
+)
 _BIG_BRACE = re.compile(r"\\(?:[bB]igg?[lrm]?)\s*(?=\\[{}|])")
 _UNKNOWN = re.compile(r"<mi>\\([A-Za-z]+)</mi>")
-_BROKEN = re.compile(r"(?:sqrt|[dt]?frac|math(?:cal|bb|bf|rm|sf|frak)|(?:wide)?(?:tilde|hat)|bar|overline|text(?:bf|it|rm)|emph|left|right)[A-Za-z]")
+_BROKEN = re.compile(
+    r"(?:sqrt|[dt]?frac|math(?:cal|bb|bf|rm|sf|frak)|(?:wide)?(?:tilde|hat)|bar|overline|text(?:bf|it|rm)|emph|left|right)"
+    r"[A-Za-z]"
+)
 
 
 def formula_to_mathml(tex: str, *, display: bool) -> str | None:
@@ -71,7 +61,8 @@ def formula_to_mathml(tex: str, *, display: bool) -> str | None:
     if broken:  # \sqrtT: the source lost its braces
         return None
     named = _UNKNOWN.sub(r'<mi mathvariant="normal">\1</mi>', converted)
-    clean = nh3.clean(named, tags=set(_ELEMENTS), attributes={k: set(v) for k, v in _ATTRIBUTES.items()}, link_rel=None)
+    attributes = {element: set(allowed) for element, allowed in _ATTRIBUTES.items()}
+    clean = nh3.clean(named, tags=set(_ELEMENTS), attributes=attributes, link_rel=None)
     return clean if clean.startswith("<math") else None
 
 
@@ -110,12 +101,12 @@ def _bracketed(found: re.Match[str]) -> str:
 
 def _defined(found: re.Match[str]) -> str:
     name = found[1]
-    if name in _DEFINED:
-        meaning = _DEFINED[name]
+    if name in AUTHOR_MACROS:
+        meaning = AUTHOR_MACROS[name]
         following = found.string[found.end() : found.end() + 1]
         return f"{meaning} " if meaning[-1:].isalpha() and following.isalpha() else meaning
     if not _is_known(name):
-        for pattern, style in _FAMILIES:
+        for pattern, style in MACRO_FAMILIES:
             if family := pattern.fullmatch(name):
                 return f"\\{style}{{{next(group for group in family.groups() if group)}}}"
     return found[0]
@@ -123,6 +114,6 @@ def _defined(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _is_known(name: str) -> bool:
-    """Whether latex2mathml has a meaning for the command: it then gives anything but the name, or asks for arguments."""
+    """Whether latex2mathml has a meaning for the command: it gives anything but the name, or asks for arguments."""
     converted = _convert(f"\\{name} x", display=False)
     return converted is None or f"\\{name}<" not in converted

@@ -15,7 +15,6 @@ LONGEST_FORMULA = 4000
 # Noncharacters of Unicode (U+FDD0…): never in cleaned text, so they can stand for a formula while text is worked on.
 _HOLD_OPEN, _HOLD_CLOSE = "\ufdd0", "\ufdd1"
 HELD = re.compile(f"{_HOLD_OPEN}(\\d+){_HOLD_CLOSE}")
-_RESERVED = str.maketrans("", "", _HOLD_OPEN + _HOLD_CLOSE)
 
 _DOLLAR = re.compile(r"\\[\s\S]|\$")
 _INLINE = re.compile(r"\$((?:\\[\s\S]|[^$\\])+)\$")
@@ -33,7 +32,7 @@ def is_formula(content: str, following: str) -> bool:
     """Whether what stands between two dollars is a formula, given the character after the second one ("" at the end).
 
     Pandoc's ``tex_math_dollars`` rules (no space inside the dollars, no digit after the second), loosened where the
-    content can only be TeX (``$ \\alpha $``, ``$\\sim$15``) and tightened where it reads as prose or as an amount of money.
+    content can only be TeX (``$ \\alpha $``, ``$\\sim$15``), tightened where it reads as prose or an amount of money.
     """
     body = content.strip()
     if not body or len(body) > LONGEST_FORMULA:
@@ -52,9 +51,9 @@ def is_formula(content: str, following: str) -> bool:
 
 
 def split_math(markup: str) -> list[Part]:
-    """The parts of ``markup`` in order: ``("text", …)``, ``("inline", tex)`` and ``("display", tex)`` without dollars.
+    """The parts of ``markup`` in order: ``("text", …)``, ``("inline", tex)``, ``("display", tex)``.
 
-    Escaped dollars (``\\$``) and amounts of money stay in the text. Nothing is lost: ``join_math`` gives ``markup`` back.
+    Escaped dollars (``\\$``) and amounts of money stay in the text. ``join_math`` gives ``markup`` back.
     """
     if "$" not in markup:
         return [("text", markup)] if markup else []
@@ -98,7 +97,7 @@ def dollars(kind: Kind, tex: str) -> str:
 
 def hold_math(markup: str) -> tuple[str, list[Part]]:
     """The text with a short mark in the place of each formula, and the formulas; ``release_math`` puts them back."""
-    text = markup.translate(_RESERVED) if not markup.isascii() else markup
+    text = markup.replace(_HOLD_OPEN, "").replace(_HOLD_CLOSE, "")
     if "$" not in text:
         return text, []
     held: list[Part] = []

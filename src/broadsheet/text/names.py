@@ -9,17 +9,17 @@ from .folding import fold
 from .symbols import listed
 
 _EMAIL = re.compile(r"[<(\[]?\s*(?:mailto:)?[\w.+%-]+@[\w-]+(?:\.[\w-]+)+\s*[>)\]]?")
-_MARKS = re.compile(r"[*†‡§¶∗⋆#✉]+|(?<=[^\W\d_])(?:\s*[\d¹²³⁴⁵⁶⁷⁸⁹⁰]+(?:,\s*[\d¹²³⁴⁵⁶⁷⁸⁹⁰]+)*)+(?=\s*(?:,|;|$))")
-_SUFFIX = re.compile(r"(?:jr|sr|[ivx]{1,4}|2nd|3rd|4th|ph\.? ?d|m\.?d|esq)\.?", re.I)
-_ROMAN_OR_JUNIOR = re.compile(r"(?:jr|sr|iii|ii|iv|2nd|3rd|4th)\.?", re.I)
+_NUMBER = "[0-9¹²³⁴⁵⁶⁷⁸⁹⁰]+"
+_MARKS = re.compile(rf"[*†‡§¶∗⋆#✉]+|(?<=[^\W\d_])\s*{_NUMBER}(?:,\s*{_NUMBER})*(?=\s*(?:,|;|$))")
+_SUFFIX = re.compile(r"(?:[Jj][Rr]|[Ss][Rr]|II|III|IV|2nd|3rd|4th|Ph\.? ?D)\.?")  # not "Xi" or "V": given names
 _PARTICLES = listed(
     "van von der den de del della di da do dos das du des la le lo ten ter te zu zur zum af av el al bin ibn ben "
     "bint st san 't y e het op vom"
 )
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7a3]")
 _DOUBLE_SURNAMES = listed(
-
-    "欧阳 司马 上官 诸葛 东方 皇甫 尉迟 公孙 慕容 令狐 宇文 长孙 司徒 夏侯 端木 西门 南宫 独孤 歐陽 司馬 諸葛 東方 尉遲 公孫 長孫 南宮 獨孤"
+    "欧阳 司马 上官 诸葛 东方 皇甫 尉迟 公孙 慕容 令狐 宇文 长孙 "
+    "司徒 夏侯 端木 西门 南宫 独孤 歐陽 司馬 諸葛 東方 尉遲 公孫 長孫 南宮 獨孤"
 )
 _SHORT_SURNAMES = listed(
     "LI YU XU HU MA WU HE LU DU SU GU QI XI AN BO KO NG HO OH YI YE FU ZHU LIU SUN SHI HAN LIN GAO GUO HUI PAN "
@@ -30,9 +30,10 @@ _SHORT_SURNAMES = listed(
 
 
 def display_name(raw: str) -> str:
-    """A name as it is shown, given name first: ``Shieber, Stuart M.`` → ``Stuart M. Shieber``; TeX and entities decoded.
+    """A name as it is shown, given name first: ``Shieber, Stuart M.`` → ``Stuart M. Shieber``.
 
-    E-mail addresses, footnote marks and outer braces are dropped. Chinese names stay in their order.
+    TeX and character references are decoded. E-mail addresses, footnote marks and braces are dropped.
+    Chinese names stay in their order.
     """
     text = _EMAIL.sub(" ", raw)
     text = clean(text).replace("{", "").replace("}", "").replace("$", "").replace("*", "")
@@ -40,7 +41,7 @@ def display_name(raw: str) -> str:
     parts = [part for part in (piece.strip() for piece in re.split("[,，]", text)) if part]
     if not parts:
         return ""
-    suffixes = [part for part in parts[1:] if _SUFFIX.fullmatch(part) and not _is_initials(part, parts)]
+    suffixes = [part for part in parts[1:] if _SUFFIX.fullmatch(part)]
     rest = [parts[0], *(part for part in parts[1:] if part not in suffixes)]
     if len(rest) == 1:
         return " ".join([rest[0], *suffixes])
@@ -48,14 +49,9 @@ def display_name(raw: str) -> str:
     if _HAN.search(family) and _HAN.search(given):
         return f"{family}{given}"
     words = family.split()
-    if len(words) > 1 and _ROMAN_OR_JUNIOR.fullmatch(words[-1]):
+    if len(words) > 1 and _SUFFIX.fullmatch(words[-1]):
         family, suffixes = " ".join(words[:-1]), [words[-1], *suffixes]
     return " ".join([given, family, *suffixes])
-
-
-def _is_initials(part: str, parts: list[str]) -> bool:
-    """``Curry, V``: a lone I, V or X is a given name's initial where nothing else could be the given name."""
-    return len(part.rstrip(".")) == 1 and len(parts) == 2
 
 
 def name_key(name: str) -> tuple[str, str]:
@@ -72,7 +68,7 @@ def _given_and_family(name: str) -> tuple[list[str], str]:
     if _HAN.search(shown):
         return _east_asian(shown)
     words = [word for word in re.split(r"[\s.]+", shown) if word.strip("-'’`")]
-    while len(words) > 1 and _ROMAN_OR_JUNIOR.fullmatch(words[-1]):
+    while len(words) > 1 and _SUFFIX.fullmatch(words[-1]):
         words.pop()
     if not words:
         return [], ""
@@ -107,9 +103,11 @@ def _east_asian(shown: str) -> tuple[list[str], str]:
 
 
 def same_person(a: str, b: str) -> bool:
-    """Whether two written names can be one person's: same family name, given names that agree as far as both are spelled.
+    """Whether two written names can be one person's: same family name, and given names that agree
+    as far as both are spelled.
 
-    Family name first or last, accents, hyphens, initials and missing middle names do not matter. Damaged names never match.
+    Family name first or last, accents, hyphens, initials and missing middle names do not matter.
+    Damaged names never match.
     """
     given_a, family_a = _given_and_family(a)
     given_b, family_b = _given_and_family(b)
@@ -139,8 +137,8 @@ def _same_given(x: str, y: str) -> bool:
 
 
 _TRUNCATED = re.compile(
-    r"(?:[,，;；、\s]|\band\b|&)*(?:\bet\.?\s+al\b\.?|等(?:人|著)?|\.{3,}|…+|\b(?:and|&)\s+\d*\s*others\b\.?|\bothers\b)\s*$",
-    re.I)
+    r"(?:[,，;；、\s]|\band\b|&)*(?:\bet\.?\s+al\b\.?|等(?:人|著)?|\.{3,}|…+|(?:\b[0-9]+\s+)?\bothers\b\.?)\s*$", re.I
+)
 _BRACKETED = re.compile(r"\s*[(（][^()（）]*(?:\([^()]*\)[^()]*)*[)）]")
 _AND = re.compile(r"\s+(?:and|&|und|et)\s+|\s*[,，]\s*(?:and|&)\s+", re.I)
 _LISTING = re.compile(r"\s*[;；]\s*")
@@ -176,7 +174,9 @@ def _parts(text: str) -> list[str]:
 
 def _alternate(parts: list[str]) -> bool:
     """``Smith, J., Doe, A. B.``: every second part is nothing but initials, and no other one is."""
-    return all(_INITIALS.fullmatch(part) for part in parts[1::2]) and not any(_INITIALS.fullmatch(part) for part in parts[::2])
+    return all(_INITIALS.fullmatch(part) for part in parts[1::2]) and not any(
+        _INITIALS.fullmatch(part) for part in parts[::2]
+    )
 
 
 def _is_inverted(part: str) -> bool:
@@ -190,7 +190,7 @@ def _is_inverted(part: str) -> bool:
 def _with_suffixes(parts: list[str]) -> list[str]:
     joined: list[str] = []
     for part in parts:
-        if joined and _ROMAN_OR_JUNIOR.fullmatch(part):
+        if joined and _SUFFIX.fullmatch(part):
             joined[-1] += f", {part}"
         else:
             joined.append(part)

@@ -13,8 +13,13 @@ from .tokens import Token, stem, words
 _LONGEST_TITLE = 120
 _SENTENCE_END = re.compile(r"[.!?]+[\"'”’)*\]]*(?=\s|$)|[。！？]+")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[“\"‘])(?:[A-Z]|e\.g|i\.e|et al|etc|cf|vs|w\.r\.t|a\.k\.a|viz|resp|approx|Fig|Figs|Eq|Eqs|Sec|Secs|Tab|Ref|Refs"
-    r"|Dr|Mr|Mrs|Ms|Prof|St|No|Nos|vol|pp|[A-Z]\.[A-Z]|[a-z]\.[a-z]|U\.S|Ph\.D|al|ca|incl|Thm|Def|Lem|Prop|Alg)$")
+    r"(?:^|[\s(\[“\"‘])(?:[A-Z]|e\.g|i\.e|et al|etc|cf|vs|w\.r\.t|a\.k\.a|viz|resp|approx|Figs?|Eqs?|Secs?|Tab|Refs?"
+    r"|Dr|Mr|Mrs|Ms|Prof|St|No|Nos|vol|pp|[A-Z]\.[A-Z]|[a-z]\.[a-z]|U\.S|Ph\.D|al|ca|incl|Thm|Def|Lem|Prop|Alg)$"
+)
+_HEADING = re.compile(
+    r"^[*_]*(?:Abstract|Introduction|Background|Purpose|Objectives?|Motivation|Aims?|Summary)[*_]*\s*[.:—–-][*_]*\s+",
+    re.I,
+)
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
@@ -23,7 +28,7 @@ def first_sentence(markup: str) -> str:
 
     Cut at a word with "…" where it is longer; never inside of a formula. Abbreviations do not end it.
     """
-    text, held = hold_math(markup.strip())
+    text, held = hold_math(_HEADING.sub("", markup.strip()))
     shown = [dollars(kind, tex) for kind, tex in held]
     end = len(text)
     for found in _SENTENCE_END.finditer(text):
@@ -31,7 +36,7 @@ def first_sentence(markup: str) -> str:
             end = found.end()
             break
     sentence = text[:end].rstrip()
-    sentence = re.sub(r"\.([\"'”’)*\]]*)$", r"\1", sentence) if not sentence.endswith("...") else sentence
+    sentence = re.sub(r"[.。]([\"'”’)*\]]*)$", r"\1", sentence) if not sentence.endswith("...") else sentence
     if len(release_math(sentence, shown)) > _LONGEST_TITLE:
         sentence = _cut(sentence, shown)
     return release_math(sentence, shown)
@@ -47,8 +52,11 @@ def _is_abbreviation(text: str, found: re.Match[str]) -> bool:
 
 
 def _cut(sentence: str, formulas: list[str]) -> str:
-    pieces = re.findall(r"\s*\S+", sentence) if not _CJK.search(sentence[:_LONGEST_TITLE]) else re.findall(
-        r"\ufdd0\d+\ufdd1|[\s\S]", sentence)
+    pieces = (
+        re.findall(r"\s*\S+", sentence)
+        if not _CJK.search(sentence[:_LONGEST_TITLE])
+        else re.findall(r"\ufdd0\d+\ufdd1|[\s\S]", sentence)
+    )
     kept = ""
     for piece in pieces:
         if len(release_math(kept + piece, formulas)) > _LONGEST_TITLE:
@@ -61,7 +69,7 @@ Matches = Callable[[str], bool]
 
 
 def highlight(plain: str, matches: Matches) -> str:
-    """``plain`` as HTML, with ``<mark>`` round the words for which ``matches`` holds for the folded word or its stem."""
+    """``plain`` as HTML, with ``<mark>`` round the words whose folded form or stem ``matches`` takes."""
     return _marked(plain, 0, len(plain), [t for t in words(plain) if _matched(t, matches)])
 
 
@@ -94,7 +102,7 @@ def _window(plain: str, tokens: list[Token], hits: list[Token], width: int) -> t
 
 
 def _best_start(hits: list[Token], width: int) -> int:
-    """Start of the hit from which ``width`` characters hold the most distinct words, then the most words; the earliest."""
+    """Start of the hit from which ``width`` characters hold the most distinct, then the most words; the earliest."""
     best, best_score, right = 0, (0, 0), 0
     counts: dict[str, int] = {}
     for left, hit in enumerate(hits):

@@ -8,7 +8,17 @@ from functools import lru_cache
 
 from .emphasis import strip_emphasis
 from .mathtext import hold_math, release_math
-from .symbols import FUNCTIONS, GREEK, MATH_ACCENTS, OPERATORS, PLAIN_SYMBOLS, RELATIONS, listed
+from .symbols import (
+    AUTHOR_MACROS,
+    FUNCTIONS,
+    GREEK,
+    MACRO_FAMILIES,
+    MATH_ACCENTS,
+    OPERATORS,
+    PLAIN_SYMBOLS,
+    RELATIONS,
+    listed,
+)
 
 _DEEPEST = 40
 _TOKEN = re.compile(r"\\([A-Za-z]+)\*?|\\([\s\S])|([{}^_])|(\s+)|([0-9]+(?:[.,][0-9]+)*)|([\s\S])")
@@ -20,10 +30,7 @@ _STYLES = listed(
     "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle ensuremath label tag "
     "mathnormal boldmath bfseries"
 )
-_WORDS = listed(
-
-    "text mbox hbox textrm textit textbf texttt textsf textsc textnormal operatorname emph mathrm"
-)
+_WORDS = listed("text mbox hbox textrm textit textbf texttt textsf textsc textnormal operatorname emph mathrm")
 _SPACES = listed("quad qquad space hspace hfill")
 _ENVIRONMENT = listed("begin end")
 _SIGN_RELATIONS = frozenset("=<>≤≥≈") | frozenset(RELATIONS.values())
@@ -61,9 +68,23 @@ def _tidy(text: str) -> str:
 def _grouped(text: str) -> str:
     """In brackets unless it is one atom or bracketed already."""
     text = _tidy(text)
-    if _ATOM.fullmatch(text) or (text.startswith("(") and text.endswith(")") and text.count("(") == 1):
+    if (
+        len(text) == 1
+        or _ATOM.fullmatch(text)
+        or (text.startswith("(") and text.endswith(")") and text.count("(") == 1)
+    ):
         return text
     return f"({text})"
+
+
+def _macro(name: str) -> str:
+    """A command of the authors' own: what it most likely stands for, else its name."""
+    if name in AUTHOR_MACROS:
+        return formula_to_plain(AUTHOR_MACROS[name])
+    for pattern, _ in MACRO_FAMILIES:
+        if family := pattern.fullmatch(name):
+            return next(letter for letter in family.groups() if letter)
+    return name
 
 
 class _Reader:
@@ -85,7 +106,7 @@ class _Reader:
             pieces.append(self._piece(token, pieces, depth))
         return "".join(pieces)
 
-    def _piece(self, token: tuple[str, ...], before: list[str], depth: int) -> str:
+    def _piece(self, token: tuple[str, ...], before: list[str], depth: int) -> str:  # noqa: PLR0911
         name, sign, structure, space, number, char = token
         if name:
             return self._command(name, before, depth)
@@ -100,7 +121,7 @@ class _Reader:
             return f"{structure}{script}" if script else ""
         if space:
             return " "
-        if char == "~" or char == "&":
+        if char in {"~", "&"}:
             return " "
         return number or char
 
@@ -112,7 +133,7 @@ class _Reader:
     def _argument(self, depth: int) -> str:
         while self._at < len(self._tokens) and self._tokens[self._at][3]:
             self._at += 1
-        if self._at >= len(self._tokens):
+        if self._at >= len(self._tokens) or depth >= _DEEPEST:
             return ""
         token = self._tokens[self._at]
         if token[2] == "}":
@@ -121,7 +142,7 @@ class _Reader:
             self._tokens[self._at] = (*token[:4], token[4][1:], token[5])
             return token[4][0]
         self._at += 1
-        return self._piece(token, [], min(depth + 1, _DEEPEST)) if token[2] != "{" else self._inner(depth)
+        return self._piece(token, [], depth + 1) if token[2] != "{" else self._inner(depth)
 
     def _option(self) -> str:
         """An optional argument in square brackets, as it stands."""
@@ -176,7 +197,7 @@ class _Reader:
             return f" {words} " if len(words) > 1 and spaced else words
         if name in _STYLES:
             return ""
-        return " " if name in _SPACES else name if len(name) > 1 else f"{name}"
+        return " " if name in _SPACES else _macro(name)
 
     def _function(self, name: str, before: list[str]) -> str:
         """A function's name, set off from a letter or number on either side."""

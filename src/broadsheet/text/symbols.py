@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 
@@ -79,10 +80,7 @@ TEXT_SYMBOLS = {
     "small": "", "footnotesize": "", "large": "", "Large": "", "normalsize": "", "null": "", "leavevmode": "",
 }  # fmt: skip
 
-LETTERS = listed(
-
-    "ss SS o O l L ae AE oe OE aa AA i j dh DH th TH dj DJ ng NG"
-)
+LETTERS = listed("ss SS o O l L ae AE oe OE aa AA i j dh DH th TH dj DJ ng NG")
 """Names in TEXT_SYMBOLS that are letters of a word: a space after them only ends the name."""
 
 ACCENTS = {
@@ -97,6 +95,27 @@ MATH_ACCENTS = {
     "mathring": "\u030a", "vec": "\u20d7", "overline": "\u0304",
 }  # fmt: skip
 
+AUTHOR_MACROS = {
+    "eps": r"\epsilon", "ep": r"\epsilon", "e": r"\epsilon", "de": r"\delta", "half": r"\frac{1}{2}",
+    "nicefrac": r"\frac", "sfrac": r"\frac", "mc": r"\mathcal", "mb": r"\mathbb", "bb": r"\mathbb", "mat": r"\mathbf",
+    "wt": r"\widetilde", "wh": r"\widehat", "Tilde": r"\tilde", "Hat": r"\hat", "Bar": r"\bar", "vect": r"\mathbf",
+    "vecx": r"\mathbf{x}", "mleft": r"\left", "mright": r"\right", "textsc": r"\text", "textsf": r"\text",
+    "texttt": r"\text", "emph": r"\text", "reals": r"\mathbb{R}", "Real": r"\mathbb{R}", "real": r"\mathbb{R}",
+    "RR": r"\mathbb{R}", "Rd": r"\mathbb{R}^d", "EE": r"\mathbb{E}", "bigo": "O", "bigO": "O", "order": "O",
+    "bigomega": r"\Omega", "otilde": r"\tilde{O}", "Otilde": r"\tilde{O}", "Ot": r"\tilde{O}",
+    "bigOtil": r"\tilde{O}", "SS": r"\mathcal{S}", "ts": r"\sim", "T": r"\top", "allowbreak": "", "xspace": "",
+    "bf": r"\mathbf", "it": r"\mathit", "textemdash": "—", "lp": r"\left(", "rp": r"\right)",
+    "argmax": r"\operatorname{argmax}", "argmin": r"\operatorname{argmin}", "lVert": r"\|", "rVert": r"\|",
+}  # fmt: skip
+"""Macros of authors (and a few packages) by the standard commands that they stand for."""
+
+MACRO_FAMILIES = (
+    (re.compile(r"([RNZQCEP])"), "mathbb"),
+    (re.compile(r"([A-Z])|c(?:al)?([A-Z])|([A-Z])cal|cu([A-Z])|m([A-Z])"), "mathcal"),
+    (re.compile(r"([a-z])|(?:bf?|bv|v|vec|mat)([a-zA-Z])|([a-zA-Z])bf?"), "mathbf"),
+)
+"""How authors name the letters of an alphabet: ``\\cA``, ``\\calA``, ``\\bx``, ``\\vx``; and the alphabet's command."""
+
 GREEK_NAMES = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
     "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ο": "omicron", "π": "pi", "ρ": "rho",
@@ -106,6 +125,6 @@ GREEK_NAMES = {
 
 @cache
 def accented(base: str, mark: str) -> str:
-    """``base`` (one letter, ı and ȷ included) with a combining ``mark``, composed where Unicode has the composed letter."""
+    """``base`` (one letter, ı and ȷ included) with a combining ``mark``, composed where Unicode can."""
     plain = {"ı": "i", "ȷ": "j"}.get(base, base) if unicodedata.combining(mark) == 230 else base
     return unicodedata.normalize("NFC", plain[:1] + mark + plain[1:])

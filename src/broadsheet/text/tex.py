@@ -9,20 +9,20 @@ from .markuptags import lowered, raised
 from .mathtext import HELD, Part, dollars, hold_math, is_formula, release_math, split_math
 from .symbols import ACCENTS, LETTERS, SYMBOLS, TEXT_SYMBOLS, accented, listed
 
-_ROUNDS = 6
-"""Decoding repeats until nothing changes, so that ``clean`` is idempotent; nested commands need two or three rounds."""
-
 _DEEPEST = 30
 _LITERAL_DOLLAR = "\ufdd2"
 
 _DELIMITED = re.compile(r"(?<!\\)\\\((.{1,4000}?)(?<!\\)\\\)|(?<!\\)\\\[(.{1,4000}?)(?<!\\)\\\]")
 _ENVIRONMENT = re.compile(
-    r"\\begin\{(equation|align|gather|multline|eqnarray|displaymath|math)(\*?)\}(.{1,4000}?)\\end\{\1\2\}")
+    r"\\begin\{(equation|align|gather|multline|eqnarray|displaymath|math)(\*?)\}(.{1,4000}?)\\end\{\1\2\}"
+)
 _ENSURED = re.compile(r"\\ensuremath\{((?:[^{}]|\{[^{}]*\})*)\}")
 
+# Every alternative begins with a literal, which lets the regex engine skip ahead to the next candidate.
 _TRIGGER = re.compile(
-    r"(?P<url>(?:https?|ftp)://[^\s\\{}\ufdd0]+)|\\(?P<name>[A-Za-z]+)\*?|\\(?P<sign>[^A-Za-z])|(?P<group>\{)"
-    r"|(?P<quote>``|''|`)|(?P<dash>-{2,})|(?P<tie>~)")
+    r"h(?P<url>ttps?://[^\s\\{}\ufdd0]+)|\\(?P<name>[A-Za-z]+)\*?|\\(?P<sign>[^A-Za-z])|\{(?P<group>)"
+    r"|`(?P<open>`?)|'(?P<close>')|-(?P<dash>-+)|~(?P<tie>)"
+)
 _SPACE = re.compile(r"\s*")
 _OPTIONS = re.compile(r"(?:\s*\[[^\[\]]*\])+")
 _BRACE = re.compile(r"\\[\s\S]|[{}]")
@@ -50,10 +50,7 @@ _DROPPED = listed(
     "shortcite nocite ref eqref cref Cref autoref label vspace hspace footnotemark index pagestyle thispagestyle "
     "input bibliographystyle bibliography vskip color"
 )
-_SWITCHES = listed(
-
-    "em it itshape sl bf bfseries tt ttfamily sc scshape rm sf rmfamily sffamily normalfont"
-)
+_SWITCHES = listed("em it itshape sl bf bfseries tt ttfamily sc scshape rm sf rmfamily sffamily normalfont")
 _NOTES = listed("footnote thanks footnotetext")
 _OF_TWO = listed("href textcolor colorbox hyperref")
 _SCRIPT_SIGNS = frozenset("_^}\\$")
@@ -64,30 +61,42 @@ _TIDY = ((re.compile(r"\(\s*\)|\[\s*\]"), ""), (re.compile(r" +(?=[,.;:!?)](?:\s
 # "\textit{" whose "\t" a careless reader took for a tab (by now a space, or nothing), and the like.
 _BEHEADED = re.compile(
     r"(?<![A-Za-z\\])(?:(?P<t>ext(?:it|bf|tt|rm|sc|sf)\{|imes\b|heta\b|ilde\{)|(?P<b>oldsymbol\b|egin\{)|(?P<f>rac\{)"
-    r"|(?P<n>abla\b))")
+    r"|(?P<n>abla\b))"
+)
+
+
+_BEHEADED_TAILS = (
+    "extit{",
+    "extbf{",
+    "exttt{",
+    "extsc{",
+    "extrm{",
+    "extsf{",
+    "imes",
+    "heta",
+    "ilde{",
+    "oldsymbol",
+    "egin{",
+    "rac{",
+    "abla",
+)
 
 
 def decode_tex(text: str) -> str:
-    """One-line ``text`` with TeX outside of mathematics decoded, and every formula delimited by dollars."""
-    if "{" in text or "$" in text:
+    """One-line ``text`` with TeX outside of mathematics decoded one level, and every formula delimited by dollars."""
+    if any(tail in text for tail in _BEHEADED_TAILS):
         text = _BEHEADED.sub(lambda found: f"\\{found.lastgroup}{found[0]}", text)
-    for _ in range(_ROUNDS):
-        decoded = _decode_once(text)
-        if decoded == text:
-            break
-        text = decoded
-    return text
-
-
-def _decode_once(text: str) -> str:
     if "\\" in text:
-        text = _DELIMITED.sub(_delimited, text)
-        text = _ENSURED.sub(lambda found: _in_dollars("inline", found[1], found), text)
-        text = _ENVIRONMENT.sub(_environment, text)
+        if "\\(" in text or "\\[" in text:
+            text = _DELIMITED.sub(_delimited, text)
+        if "\\ensuremath" in text:
+            text = _ENSURED.sub(lambda found: _in_dollars("inline", found[1], found), text)
+        if "\\begin" in text:
+            text = _ENVIRONMENT.sub(_environment, text)
     bare, held = hold_math(text)
     if "\\" in bare:
-        bare = _APOSTROPHE.sub("'", bare)
-        if _ESCAPED_QUOTE.search(bare):
+        bare = _APOSTROPHE.sub("'", bare) if "\\'" in bare else bare
+        if '\\"' in bare and _ESCAPED_QUOTE.search(bare):
             bare = bare.replace('\\"', '"')
     decoded = _Decoder(bare).decode()
     if "\\" in bare:
@@ -153,7 +162,7 @@ class _Decoder:
         pieces.append(text[at:])
         return "".join(pieces)
 
-    def _handle(self, found: re.Match[str]) -> tuple[str, int]:
+    def _handle(self, found: re.Match[str]) -> tuple[str, int]:  # noqa: PLR0911
         match found.lastgroup:
             case "name":
                 return self._command(found)
@@ -161,7 +170,7 @@ class _Decoder:
                 return self._sign(found)
             case "group":
                 return self._group(found)
-            case "quote":
+            case "open" | "close":
                 return self._quote(found)
             case "dash":
                 return self._dash(found)
@@ -182,12 +191,12 @@ class _Decoder:
         return found.end() if found else at
 
     def _argument(self, at: int) -> tuple[str, int] | None:
-        """The braced argument at ``at`` (after spaces) and where it ends; None where there is none or it never closes."""
+        """The braced argument at ``at`` (after spaces) and its end; None where there is none or it never closes."""
         start = self._skip(_SPACE, at)
         end = self._closing.get(start)
         return None if end is None else (self._text[start + 1 : end], end + 1)
 
-    def _command(self, found: re.Match[str]) -> tuple[str, int]:
+    def _command(self, found: re.Match[str]) -> tuple[str, int]:  # noqa: PLR0911
         name, end = found["name"], found.end()
         if name in ACCENTS and (letter := self._accent(name, end)):
             return letter
@@ -267,7 +276,7 @@ class _Decoder:
             return None
         return composed, start + 1
 
-    def _sign(self, found: re.Match[str]) -> tuple[str, int]:
+    def _sign(self, found: re.Match[str]) -> tuple[str, int]:  # noqa: PLR0911
         sign, end = found["sign"], found.end()
         if sign in ACCENTS and (letter := self._accent(sign, end)):
             return letter
@@ -325,7 +334,7 @@ class _Decoder:
         return f"[{shown}]({target})", second[1]
 
     def _quote(self, found: re.Match[str]) -> tuple[str, int]:
-        quote, start, end = found["quote"], found.start(), found.end()
+        quote, start, end = found[0], found.start(), found.end()
         before, after = self._around(start, end)
         if quote == "``":
             if after == "`" or before == "`":
@@ -377,7 +386,7 @@ def _unescape_url(url: str) -> str:
 
 
 def _dingbat(number: int) -> str:
-    """Circled digits of the Zapf Dingbats font: 172–181 open, 182–191 filled, 192–211 sans-serif; and ticks and crosses."""
+    """Circled digits of the Zapf Dingbats font: 172–181 open, 182–191 filled, 192–211 sans-serif; ticks, crosses."""
     for first, last, code in ((172, 181, 0x2460), (182, 191, 0x2776), (192, 211, 0x2780)):
         if first <= number <= last:
             return chr(code + number - first)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from .folding import fold, fold_letters, greek_symbols
@@ -14,7 +15,7 @@ Place = tuple[int, int]
 
 _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}"
 TOKEN_PATTERN = rf"[{_CJK}]|[[\p{{L}}\p{{N}}\p{{M}}]--[{_CJK}]]+"
-"""For Tantivy's ``Tokenizer.regex``, on folded text. The set difference matters: without it ``gen模型`` is one token."""
+"""For Tantivy's ``Tokenizer.regex``, on folded text. Without the set difference ``gen模型`` would be one token."""
 
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 _CHUNK = re.compile(r"[^\s!-,./:-@\[-`{-~]+")
@@ -35,8 +36,8 @@ class Token(NamedTuple):
 
 
 def words(text: str) -> list[Token]:
-    """The words of ``text``: single CJK characters, or runs of letters, digits and marks; the same as Tantivy finds in
-    ``fold(text)`` with ``TOKEN_PATTERN``. One character that folds to two words (``½``) gives two tokens with one place.
+    """The words of ``text``: single CJK characters, or runs of letters, digits and marks; the same as Tantivy finds
+    in ``fold(text)`` with ``TOKEN_PATTERN``. A character that folds to two words (``½``) gives two tokens.
     """
     if text.isascii():
         return [Token(m[0].lower(), m.start(), m.end()) for m in _ASCII_RUN.finditer(text)]
@@ -59,7 +60,7 @@ def _fold_with_places(chunk: str, offset: int) -> tuple[str, list[Place]]:
     i = 0
     while i < len(chunk):
         j = i + 1
-        while j < len(chunk) and (unicodedata.combining(chunk[j]) or _is_jamo(chunk[j])):
+        while j < len(chunk) and (unicodedata.combining(chunk[j]) or _composes(chunk[j])):
             j += 1
         folded = fold_letters(chunk[i:j])
         if not folded and places:  # a lone accent belongs to the letter before it
@@ -70,13 +71,18 @@ def _fold_with_places(chunk: str, offset: int) -> tuple[str, list[Place]]:
     return "".join(pieces), places
 
 
-def _is_jamo(char: str) -> bool:
-    """Vowels and final consonants of decomposed Hangul, which compose with what stands before them."""
-    return "\u1160" <= char <= "\u11ff"
+def _composes(char: str) -> bool:
+    """Hangul vowels and finals, and half-width voicing marks: they may compose with what stands before them."""
+    return (
+        "\u1160" <= char <= "\u11ff"
+        or char in "\uff9e\uff9f"
+        or "\u314f" <= char <= "\u318e"
+        or "\uffc2" <= char <= "\uffdc"
+    )
 
 
 def _spelled_with_places(folded: str, places: list[Place]) -> tuple[str, list[Place]]:
-    """``folding.name_greek`` with the places kept: a spelled letter, and a space set before it, has that letter's place."""
+    """``folding.name_greek`` with the places kept; a spelled letter has the place of the letter."""
     pieces: list[str] = []
     spelled: list[Place] = []
     at = 0
@@ -123,10 +129,12 @@ def stem(word: str) -> str:
 _FORM = re.compile(
     r"[a-z0-9]+(?:[-_&][a-z0-9]+)+"  # gpt-4, at&t, pre-training, something_2020-07-13_words
     r"|(?<![a-z0-9])[a-z]\+\+|(?<![a-z0-9])[cfj]#|g\+\+"  # c++, c#, f#
-    r"|(?<![^\s(\"'“,;/])\.[a-z]{2,6}(?![a-z0-9])|\b[a-z]{2,}\.(?:js|py|jl|net|ai|io|cpp|rs)(?![a-z0-9])"  # .net, node.js
+    r"|(?<![^\s(\"'“,;/])\.[a-z]{2,6}(?![a-z0-9])"  # .net
+    r"|\b[a-z]{2,}\.(?:js|py|jl|net|ai|io|cpp|rs)(?![a-z0-9])"  # node.js
     r"|(?<![a-z0-9])[a-z]+[0-9][a-z0-9]*"  # yolov8, gpt4, word2vec
     r"|(?<![0-9.])[0-9]{4}\.[0-9]{4,5}(?![0-9.])"  # an arXiv number
 )
+_BEFORE, _AFTER = "(\"'“‘[", ".,;:!?)\"'”’]"
 _JOINERS = re.compile(r"[-_&.]+")
 _STEM_BEFORE_NUMBER = re.compile(r"([a-z]{3,}?)v?[0-9][a-z0-9]*")
 
@@ -138,7 +146,8 @@ def forms(text: str) -> list[str]:
     ``pre-training``, ``pretraining``; ``β-VAE`` → ``beta-vae``, ``betavae``. Index and query both call it.
     """
     found: dict[str, None] = {}
-    for form in _FORM.findall(fold(text)):
+    marked = [chunk for chunk in fold(text).split() if not chunk.rstrip(_AFTER).lstrip(_BEFORE).isalpha()]
+    for form in _FORM.findall(" ".join(marked)):
         found[form] = None
         first = form[0]
         if "-" in form or "_" in form:
@@ -153,5 +162,5 @@ def forms(text: str) -> list[str]:
 
 
 def joined_pairs(words: list[str]) -> list[str]:
-    """Each two neighbours as one word, so that the query ``pre training`` meets ``pretraining``; folded words in, in order."""
-    return [first + second for first, second in zip(words, words[1:], strict=False)]
+    """Each two neighbouring (folded) words as one, so that the query ``pre training`` meets ``pretraining``."""
+    return [first + second for first, second in pairwise(words)]

@@ -1,4 +1,4 @@
-"""The JSON API under ``/api``: parse, one library call, answer. Errors are ``{"error": {"code", "message", "request_id"}}``."""
+"""The JSON API under ``/api``: parse, one library call, answer. Errors have the shape of ``ErrorOut``."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _paper_id(library: LibraryLike, identifier: str) -> int:
 
 def _search(library: LibraryLike, request: Request) -> ResultsOut:
     asked = params.parse_search(request.query_params)
-    if not asked.text:
-        raise ParameterError("q", "must not be empty; say what to search for")
+    if asked.empty:
+        raise ParameterError("q", "must not be empty; say in letters or digits what to search for")
     results = library.search(
         asked.text, page=asked.page, page_size=asked.page_size, sort=asked.sort, facets=asked.facets
     )
@@ -61,7 +61,7 @@ def routes(library: LibraryLike, app: FastAPI, site: Site) -> APIRouter:
     def search(request: Request) -> ResultsOut:
         """Search the papers.
 
-        The question is free text in English or Chinese, with the same syntax as the search box. Facets narrow the results.
+        The question is free text in English or Chinese, with the syntax of the search box. Facets narrow the results.
         """
         return _search(library, request)
 
@@ -106,8 +106,8 @@ def routes(library: LibraryLike, app: FastAPI, site: Site) -> APIRouter:
         return JSONResponse(described())
 
     @router.get("", include_in_schema=False)
-    def reference(request: Request) -> Response:
-        return site.render(request, "api.html", schema=described(), identifier_help=IDENTIFIER, foot=site.status())
+    def reference() -> Response:
+        return site.render("api.html", schema=described(), identifier_help=IDENTIFIER, foot=site.status())
 
     return router
 

@@ -27,8 +27,8 @@ def create_app(
 ) -> FastAPI:
     """The site and the API over a library.
 
-    ``host`` is the address that the server listens on (``settings.host``): it decides which Host headers are answered, next
-    to loopback names and ``allowed_hosts`` (``*`` for any). ``now`` gives the time for the date under the masthead.
+    ``host`` is the address that the server listens on (``settings.host``): it decides which Host headers are answered,
+    next to loopback names and ``allowed_hosts`` (``*`` for any). ``now`` gives the date under the masthead.
     The application neither opens nor closes the library.
     """
     app = FastAPI(

@@ -25,7 +25,7 @@ class Asset:
 
 
 class Assets:
-    """All static files, read once. A style sheet names other files plainly, ``url("x.woff2")``; it is served their addresses."""
+    """All static files, read once. Where a style sheet says ``url("x.woff2")``, the file's hashed address is put in."""
 
     def __init__(self, folder: Path = STATIC) -> None:
         self._by_name: dict[str, Asset] = {}

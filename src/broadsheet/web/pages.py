@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ DAY_PAPERS = 100
 ALL_DAYS = 100_000  # more days than there have been since the first journal
 STATUS_SECONDS = 5.0  # how old the figures at the foot of a page may be
 MAX_RELATED = 5
+TROUBLE = "_trouble"  # ends the names of details that tell of a failing job, perhaps with names of files
 IMMUTABLE = "public, max-age=31536000, immutable"
 
 
@@ -70,11 +71,11 @@ class Site:
         """A rendered template."""
         return self._templates.get_template(template).render(**values)
 
-    def render(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
+    def render(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """A page. ``foot`` is the library's status, None where it is not known (an error page asks nothing)."""
         values.setdefault("foot", None)
         values.setdefault("asked", params.SearchRequest(""))
-        body = self.text(template, request=request, today=self.now().date(), **values)
+        body = self.text(template, today=self.now().date(), **values)
         headers = {"cache-control": "no-cache"}
         if "<math" in body:  # the font of formulas would else be asked for late, and the lines would move
             headers["link"] = f"<{self.assets.url('broadsheet-math.woff2')}>; rel=preload; as=font; crossorigin"
@@ -103,23 +104,20 @@ def _newest_page(site: Site, before: tuple[date | None, PaperId] | None) -> dict
 def front(site: Site, request: Request) -> Response:
     """The newest papers by day."""
     before = params.parse_before(request.query_params)
-    return site.render(
-        request, "front.html", foot=site.status(), first=before is None, **_newest_page(site, before)
-    )
+    return site.render("front.html", foot=site.status(), first=before is None, **_newest_page(site, before))
 
 
 def search(site: Site, request: Request) -> Response:
     """A page of results; a page past the last leads to the last."""
     asked = params.parse_search(request.query_params)
-    if not asked.text:
-        return site.render(request, "hint.html", foot=site.status(), asked=asked)
+    if asked.empty:
+        return site.render("hint.html", foot=site.status(), asked=asked)
     results = site.library.search(
         asked.text, page=asked.page, page_size=asked.page_size, sort=asked.sort, facets=asked.facets
     )
     if asked.page > results.pages:
         return RedirectResponse(asked.at(results.pages).url(), 302)
     response = site.render(
-        request,
         "search.html",
         foot=site.status(),
         asked=asked,
@@ -162,7 +160,6 @@ def paper(site: Site, request: Request) -> Response:
     records = site.library.records(found.id)
     similar, similar_note = _similar(site, found)
     return site.render(
-        request,
         "paper.html",
         foot=site.status(),
         paper=found,
@@ -198,12 +195,11 @@ def day(site: Site, request: Request) -> Response:
     wanted = params.parse_day("day", request.path_params["day"])
     known = dict(site.library.days(limit=ALL_DAYS))
     after = params.parse_before(request.query_params)
-    start = after if after and after[0] == wanted else (wanted + timedelta(days=1), 0)
+    start = after if after and after[0] == wanted else (wanted, params.MAX_ID)
     papers = [p for p in site.library.newest(limit=DAY_PAPERS + 1, before=start) if p.day == wanted]
     more = len(papers) > DAY_PAPERS
     shown = papers[:DAY_PAPERS]
     return site.render(
-        request,
         "day.html",
         foot=site.status(),
         day=wanted,
@@ -219,8 +215,9 @@ def day(site: Site, request: Request) -> Response:
 def status(site: Site, request: Request) -> Response:
     """The state of the library."""
     now = site.library.status()
-    details = {k: v for k, v in now.details.items() if isinstance(v, str | int | float)}
-    return site.render(request, "status.html", foot=now, sources=sources(now), details=details)
+    trouble = [name.removesuffix(TROUBLE) for name in now.details if name.endswith(TROUBLE)]
+    details = {k: v for k, v in now.details.items() if isinstance(v, str | int | float) and not k.endswith(TROUBLE)}
+    return site.render("status.html", foot=now, sources=sources(now), details=details, trouble=trouble)
 
 
 def opensearch(site: Site, request: Request) -> Response:

@@ -20,7 +20,8 @@ MAX_PAGE = 10_000  # deeper pages are clamped to it, and then to the last one
 MAX_PAGE_SIZE = 200
 MAX_FACET_VALUES = 50
 MAX_FACET_LENGTH = 500
-MAX_ID_DIGITS = 18  # of a signed 64-bit integer
+MAX_ID = 2**63 - 1  # a database's integer
+MAX_ID_DIGITS = 18
 UNDATED = "undated"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
@@ -44,6 +45,11 @@ class SearchRequest:
     sort: str = "relevance"
     facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     page_size: int | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether the question has no letter or digit, and so asks for nothing."""
+        return not any(character.isalnum() for character in self.text)
 
     def url(self, path: str = "/search") -> str:
         """The stable address of this request: parameters in one order, defaults left out."""
@@ -134,7 +140,7 @@ def _facet_values(name: str, params: QueryParams) -> tuple[str, ...]:
 def parse_search(params: QueryParams) -> SearchRequest:
     """The request that a query string asks for; unknown parameters are let be.
 
-    Raises ParameterError. A page number above ``MAX_PAGE`` is cut to it: the caller sends the reader on to the last page.
+    Raises ParameterError. A page above ``MAX_PAGE`` is cut to it: the caller sends the reader on to the last page.
     """
     facets = {name: values for name in FACETS if (values := _facet_values(name, params))}
     size = params.get("page_size")
@@ -169,7 +175,7 @@ def parse_before(params: QueryParams) -> tuple[date | None, int] | None:
         return None
     day, _, number = text.partition(".")
     found = None if day == UNDATED else parse_day("before", day)
-    return found, whole_number("before", number, low=0, high=2**63 - 1)
+    return found, whole_number("before", number, low=0, high=MAX_ID)
 
 
 def before_of(day: date | None, paper_id: int) -> str:

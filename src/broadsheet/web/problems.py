@@ -36,7 +36,7 @@ MESSAGES = {
     405: "This address can be read but takes nothing else.",
 }
 
-# The messages of these errors may name files of the server, so the reader gets a sentence of ours and the log gets theirs.
+# The messages of these may name files of the server, so the reader gets a sentence of ours and the log gets theirs.
 PRIVATE: dict[type[BroadsheetError], tuple[int, str, str]] = {
     BusyError: (503, "busy", "The library is being written to. Try again in a few seconds."),
     IndexDamagedError: (
@@ -66,7 +66,6 @@ class Problems:
             body = {"error": {"code": code, "message": message, "request_id": request_id(request)}}
             return JSONResponse(body, status_code=status)
         return self._site.render(
-            request,
             "error.html",
             status=status,
             heading=HEADINGS.get(status, "That did not work"),

@@ -19,7 +19,7 @@ class LibraryLike(Protocol):
         page: int = 1,
         page_size: int | None = None,
         sort: str = "relevance",
-        facets: Mapping[str, Sequence[str]] = ...,
+        facets: Mapping[str, Sequence[str]] | None = None,
     ) -> Results:
         """A page of results; raises InputError for a query that asks for nothing."""
         ...

@@ -43,8 +43,9 @@ def host_name(header: str) -> str:
 def allowed_names(host: str, extra: Iterable[str] = ()) -> frozenset[str] | None:
     """Names that the site answers to, or None for any.
 
-    A page elsewhere can point a name of its own at 127.0.0.1 and read what the browser then fetches (DNS rebinding), so a
-    site for one machine answers to loopback names only. Who listens on all addresses has published the site: any name goes.
+    A page elsewhere can point a name of its own at 127.0.0.1 and read what the browser then fetches (DNS rebinding), so
+    a site for one machine answers to loopback names only. Who listens on all addresses has published the site: any name
+    goes.
     """
     names = {name.lower().strip("[]") for name in extra}
     if "*" in names:
@@ -99,7 +100,7 @@ class Shell:
 
 
 WRONG_HOST = (
-    "This library does not answer to the name it was asked by. Open it as http://127.0.0.1 or http://localhost with its "
-    "port, or set `host` in its settings to the name it is to have."
+    "This library does not answer to the name it was asked by. Open it as http://127.0.0.1 or http://localhost with "
+    "its port, or set `host` in its settings to the name it is to have."
 )
-INTERNAL = "Something went wrong here, not with what you asked. The server’s log has the details under the number below."
+INTERNAL = "Something went wrong here, not with what you asked. The server’s log has the details under this number."

@@ -1,4 +1,4 @@
-"""How values read on a page: dates written out, names in a line, markup as HTML. Pure functions, registered as filters."""
+"""How values read on a page: dates written out, names in a line, markup as HTML. Pure functions, used as filters."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from ..identifiers import parse_identifier
 from ..model import FacetValue, LinkKind, Paper, Scheme, StoredRecord
 from ..text import to_html, to_plain
 from .params import SearchRequest
@@ -24,9 +25,18 @@ MONTHS = (
     *("August", "September", "October", "November", "December"),
 )  # not by strftime, which follows the server's locale
 
-VENUES = {"nips": "NeurIPS", "neurips": "NeurIPS", "siggraph": "SIGGRAPH", "interspeech": "Interspeech"}
+VENUES = {"nips": "NeurIPS", "neurips": "NeurIPS", "interspeech": "Interspeech"}
+LONGEST_ACRONYM = 8  # siggraph
 FACET_TITLES = {"area": "Area", "subarea": "Subarea", "venue": "Venue", "year": "Year", "code": "Code"}
-FIELD_NAMES = {"areas": "areas", "listed": "day of listing", "published": "day of publication", "links": "links"}
+LINK_NAMES = {LinkKind.PAGE: "Page", LinkKind.PDF: "PDF", LinkKind.CODE: "Code", LinkKind.PROJECT: "Project"}
+SCHEME_NAMES = {
+    Scheme.ARXIV: "arXiv",
+    Scheme.DOI: "DOI",
+    Scheme.OPENREVIEW: "OpenReview",
+    Scheme.ACL: "ACL Anthology",
+    Scheme.PMID: "PubMed",
+}
+FIELD_NAMES = {"listed": "day of listing", "published": "day of publication"}
 
 _SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30ff]")),
@@ -87,6 +97,11 @@ def percent(share: float) -> str:
     return f"{math.floor(max(0.0, min(1.0, share)) * 100 + 1e-9)}\u202f%"
 
 
+def score(value: float) -> str:
+    """A score in [0, 1] as .85, or 1."""
+    return f"{value:.2f}".lstrip("0") if value < 0.995 else "1"
+
+
 def written(day: date) -> str:
     """30 November 2026."""
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
@@ -101,7 +116,7 @@ def venue(name: str) -> str:
     """A venue as it is spelled; sources give keys such as ``icml``."""
     if name.lower() in VENUES:
         return VENUES[name.lower()]
-    return name.upper() if name.islower() and name.isascii() and len(name) <= 6 else name
+    return name.upper() if name.islower() and name.isascii() and len(name) <= LONGEST_ACRONYM else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,31 +138,28 @@ def names(paper: Paper, limit: int = 6) -> Names:
 def asking(field: str, *values: str) -> str:
     """The address of a search for a field's value, such as all papers of an author."""
     prefixes = (field, "cat")  # an area, and the subarea within it
-    words = [f'{prefix}:"{value.replace(chr(34), " ")}"' for prefix, value in zip(prefixes, values, strict=False) if value]
+    given = [(prefix, value.replace('"', " ")) for prefix, value in zip(prefixes, values, strict=False) if value]
+    words = [f'{prefix}:"{value}"' for prefix, value in given]
     return SearchRequest(" ".join(words)).url()
-
-
-def heading(paper: Paper) -> str:
-    """The heading of the day, or else the year, that a paper stands under."""
-    if paper.day:
-        return written_long(paper.day)
-    return f"{paper.year}, on a day unknown" if paper.year else "On a day unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Papers of one day (or of an unknown day of one year)."""
+    """Papers of one day; ``day`` is None for those without a date."""
 
-    heading: str
     day: date | None
     papers: tuple[Paper, ...]
 
+    @property
+    def heading(self) -> str:
+        """The day written out."""
+        return written_long(self.day) if self.day else "Without a date"
+
 
 def sections(papers: Iterable[Paper]) -> Iterator[Section]:
-    """Papers in the order given, divided at each new heading."""
-    for title, group in groupby(papers, key=heading):
-        members = tuple(group)
-        yield Section(title, members[0].day, members)
+    """Papers in the order given, divided at each new day."""
+    for day, group in groupby(papers, key=lambda paper: paper.day):
+        yield Section(day, tuple(group))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,17 +243,20 @@ def page_numbers(page: int, pages: int) -> list[int | None]:
 
 @dataclass(frozen=True, slots=True)
 class ShownLink:
-    """A link with the host it leads to."""
+    """A link with its name and the host it leads to."""
 
-    kind: str
+    name: str
     url: str
     host: str
 
 
 def shown_links(paper: Paper) -> list[ShownLink]:
-    """Links of a paper that a browser may follow: http and https, without the arXiv PDF, which has a line of its own."""
+    """Links of a paper that a browser may follow: http and https. The PDF of arXiv comes first, given or not.
+
+    Pages that an identifier leads to are left out, since the identifiers are links themselves.
+    """
     arxiv = paper.identifier(Scheme.ARXIV)
-    shown = []
+    shown = [ShownLink("PDF", f"https://arxiv.org/pdf/{arxiv}", "arxiv.org")] if arxiv else []
     for link in paper.links:
         try:
             parts = urlsplit(link.url)
@@ -250,9 +265,9 @@ def shown_links(paper: Paper) -> list[ShownLink]:
             continue
         if parts.scheme not in ("http", "https") or not host:
             continue
-        if arxiv and link.kind is LinkKind.PDF and host == "arxiv.org":
-            continue
-        shown.append(ShownLink(link.kind.value, link.url, host))
+        named = link.kind is LinkKind.PAGE and (parsed := parse_identifier(link.url)) and parsed[0] in paper.identifiers
+        if not named and not (arxiv and link.kind is LinkKind.PDF and host == "arxiv.org"):
+            shown.append(ShownLink(LINK_NAMES[link.kind], link.url, host))
     return shown
 
 
@@ -288,6 +303,7 @@ FILTERS = {
     "excerpt": excerpt,
     "number": number,
     "percent": percent,
+    "score": score,
     "written": written,
     "written_long": written_long,
     "venue": venue,
@@ -299,6 +315,7 @@ FILTERS = {
 EXAMPLES = ("how to end a learning rate schedule", "少样本学习中如何构造新任务", "graph matching since:1y has:code")
 GLOBALS = {
     "examples": [(text, SearchRequest(text).url()) for text in EXAMPLES],
-    "asking": asking, 
+    "asking": asking,
     "facet_titles": FACET_TITLES,
+    "scheme_names": SCHEME_NAMES,
 }

@@ -1,0 +1,252 @@
+"""The site in a real browser: keys, layout, colours, copying, and that nothing is asked of any other host."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from broadsheet.web import create_app
+from tests.fake_library import FakeLibrary
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+
+pytestmark = pytest.mark.browser
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+PATHS = ("/", "/search?q=noise&area=Theory", "/search", "/paper/1", "/paper/2", "/paper/3", "/paper/5", "/paper/10")
+PATHS += ("/day/2026-06-11", "/status", "/api", "/nope", "/search?q=zzzzqq")
+
+
+def chromium() -> str:
+    """Path of a Chromium; the tests are skipped where there is none."""
+    given = os.environ.get("BROADSHEET_CHROMIUM", "")
+    found = given or next((path for name in NAMES if (path := shutil.which(name))), "")
+    if not found or not Path(found).exists():
+        pytest.skip("needs Chromium: install it, or name one in BROADSHEET_CHROMIUM")
+    return found
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(create_app(FakeLibrary()), log_level="error", access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = chromium()
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Visit:
+    """A page, and what went on while it was open."""
+
+    page: Any
+    site: str
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> Any:
+        self.page.goto(self.site + path)
+        return self.page
+
+
+@pytest.fixture
+def visit(browser: Any, site: str, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    options = {"viewport": {"width": 1280, "height": 900}, **getattr(request, "param", {})}
+    context = browser.new_context(**options)
+    context.set_default_timeout(15_000)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    found = Visit(context.new_page(), site)
+    found.page.on("request", lambda sent: found.requests.append(sent.url))
+    found.page.on("console", lambda said: found.complaints.append(said.text) if said.type == "error" else None)
+    found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    yield found
+    context.close()
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+
+
+def test_a_question_from_the_front_page_by_keyboard_alone(visit: Visit) -> None:
+    page = visit.go("/")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.type("noisy labels /j?")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=noisy*")
+    assert page.input_value("#q") == "noisy labels /j?"
+    for _ in range(3):
+        page.keyboard.press("j")
+    page.keyboard.press("k")
+    third = page.evaluate("document.activeElement.getAttribute('href')")
+    assert third == page.get_attribute(".hits li:nth-child(2) h2 a", "href")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{third}")
+    assert not visit.complaints
+
+
+def test_the_list_of_keys_opens_and_closes(visit: Visit) -> None:
+    page = visit.go("/")
+    page.keyboard.press("?")
+    assert page.is_visible("#keys")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#keys")
+
+
+def test_the_first_tab_leads_past_the_masthead(visit: Visit) -> None:
+    page = visit.go("/search?q=noise")
+    page.keyboard.press("Tab")
+    assert page.inner_text(":focus") == "Skip to the content"
+    assert page.locator(":focus").bounding_box()["y"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_facets_stand_open_on_a_wide_screen_and_narrow_the_results(visit: Visit) -> None:
+    page = visit.go("/search?q=noise")
+    before = page.inner_text(".total strong")
+    page.click(".facet a:has-text('Theory')")
+    page.wait_for_url("**area=Theory*")
+    assert int(page.inner_text(".total strong")) < int(before)
+    page.click(".chips a")
+    page.wait_for_url("**/search?q=noise")
+    assert page.inner_text(".total strong") == before
+
+
+@pytest.mark.parametrize("visit", [PHONE], indirect=True)
+def test_facets_are_folded_on_a_phone(visit: Visit) -> None:
+    page = visit.go("/search?q=noise")
+    assert not page.is_visible(".facet a")
+    page.tap(".facets > summary")
+    assert page.is_visible(".facet a")
+
+
+@pytest.mark.parametrize("visit", [PHONE, {"viewport": {"width": 700, "height": 900}}, {}], indirect=True)
+def test_no_page_scrolls_sideways_asks_elsewhere_or_complains(visit: Visit) -> None:
+    for path in PATHS:
+        page = visit.go(path)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, path
+        visit.complaints = [c for c in visit.complaints if not (path == "/nope" and "404" in c)]
+        assert not visit.complaints, path
+    assert len(visit.requests) > len(PATHS)
+    assert all(url.startswith(visit.site + "/") for url in visit.requests)
+
+
+CONTRASTS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (color) => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+    return Array.from(canvas.getImageData(0, 0, 1, 1).data);
+  };
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const color = rgb(getComputedStyle(at).backgroundColor);
+      if (color[3] === 255) return color;
+    }
+    return rgb("white");
+  };
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !node.checkVisibility()) continue;
+    const style = getComputedStyle(node);
+    const [a, b] = [light(rgb(style.color)), light(ground(node))].sort((x, y) => y - x);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < (large ? 3 : 4.5)) found.push([walker.currentNode.data.trim().slice(0, 30), ratio]);
+  }
+  return [walker.root.innerText.length, light(rgb(getComputedStyle(document.documentElement).backgroundColor)), found];
+}"""
+
+
+@pytest.mark.parametrize("visit", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)
+def test_all_text_has_the_contrast_of_wcag_aa(visit: Visit, request: pytest.FixtureRequest) -> None:
+    dark = request.node.callspec.params["visit"]["color_scheme"] == "dark"
+    for path in PATHS:
+        length, ground, too_faint = visit.go(path).evaluate(CONTRASTS)
+        assert length > 100
+        assert too_faint == [], path
+        assert (ground < 0.02) if dark else (ground > 0.9)
+
+
+def test_copying_bibtex(visit: Visit) -> None:
+    page = visit.go("/paper/2")
+    page.click("text=Copy BibTeX")
+    page.wait_for_selector("text=Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.strip() == FakeLibrary().bibtex(2).strip()
+
+
+def test_formulas_are_set_in_a_font_that_has_all_parts_of_them(visit: Visit) -> None:
+    page = visit.go("/paper/1")
+    page.evaluate("document.fonts.ready")
+    assert page.evaluate("document.fonts.check('16px \\'Broadsheet Math\\'')")
+    root, body = (page.locator(f"{name} >> nth=0").bounding_box() for name in ("msqrt", "msqrt > *"))
+    assert root["width"] > body["width"] + 4, "the sign of the root takes room"
+
+
+@pytest.mark.parametrize("visit", [{"java_script_enabled": False}], indirect=True)
+def test_everything_needed_works_without_javascript(visit: Visit) -> None:
+    page = visit.go("/")
+    page.fill("#q", "protein folding")
+    page.click("form.search button")
+    assert re.search(r"/search\?q=protein(\+|%20)folding", page.url)
+    page.click(".hits a >> nth=0")
+    assert not page.is_visible("text=Copy BibTeX")
+    page.click("text=Show BibTeX")
+    assert "@misc{" in page.inner_text("#bibtex")
+    assert not page.is_visible("text=for keys")
+
+
+def test_a_pages_lines_stay_where_they_are(visit: Visit) -> None:
+    watch = (
+        "window.shift = 0; const add = (list) => { for (const e of list.getEntries()) window.shift += e.value; };"
+        "new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });"
+    )
+    visit.page.add_init_script(watch)
+    for path in ("/", "/search?q=noise", "/paper/1"):
+        page = visit.go(path)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("window.shift") < 0.02, path
+
+
+def test_print_leaves_the_apparatus_out(visit: Visit) -> None:
+    page = visit.go("/search?q=noise")
+    page.emulate_media(media="print")
+    assert page.is_visible(".hits h2")
+    assert not page.is_visible(".facets")
+    assert not page.is_visible(".search")

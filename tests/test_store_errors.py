@@ -1,0 +1,417 @@
+"""What the store says when the database is locked, full, damaged, closed, another's, of another version, or missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event, inspect
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from broadsheet.errors import BroadsheetError, BusyError, NotFoundError, StoreError
+from broadsheet.model import Paper
+from broadsheet.store import JudgementKind, PaperWrite, Store, WriteBatch, open_store, schema
+from broadsheet.store.database import any_of, transaction
+from broadsheet.store.migrate import run_migrations
+from tests.makers import NOW, identifier, put, record, write
+from tests.shared import ROOT
+
+URL = "sqlite:///{}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "papers.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with open_store(URL.format(path), timeout=0.2) as opened:
+        write(opened, record("A", "2401.00001", key="a"), record("B", key="b"))
+        yield opened
+
+
+READS: dict[str, Callable[[Store], object]] = {
+    "known_records": lambda s: s.known_records("test", ["a"]),
+    "records_of": lambda s: s.records_of([1]),
+    "records_with_keys": lambda s: s.records_with_keys([("test", "a")]),
+    "record": lambda s: s.record(1),
+    "iterate_records": lambda s: list(s.iterate_records()),
+    "papers": lambda s: s.papers([1]),
+    "resolve": lambda s: s.resolve(1),
+    "papers_with_identifiers": lambda s: s.papers_with_identifiers([identifier("2401.00001")]),
+    "claimants": lambda s: s.claimants([identifier("2401.00001")]),
+    "papers_with_keys": lambda s: s.papers_with_keys(["title:A"]),
+    "newest": lambda s: s.newest(5),
+    "newest_ids": lambda s: s.newest_ids(),
+    "days": lambda s: s.days(5),
+    "iterate_papers": lambda s: list(s.iterate_papers()),
+    "text_digests": lambda s: s.text_digests(),
+    "changes_since": lambda s: s.changes_since(0, 5),
+    "last_seq": lambda s: s.last_seq(),
+    "counts": lambda s: s.counts(),
+    "judgements": lambda s: s.judgements(),
+    "import_progress": lambda s: s.import_progress("x"),
+    "problems": lambda s: s.problems(),
+}
+WRITES: dict[str, Callable[[Store], object]] = {
+    "write": lambda s: write(s, record("C")),
+    "add_judgement": lambda s: s.add_judgement(JudgementKind.SPLIT, ("test", "a"), ("test", "b"), now=NOW),
+}
+OTHERS = {"close", "writing"}
+
+
+def test_every_method_is_in_these_tables() -> None:
+    methods = {name for name, value in vars(Store).items() if callable(value) and not name.startswith("_")}
+    assert methods == {*READS, *WRITES, *OTHERS}
+
+
+@pytest.mark.parametrize("name", [*READS, *WRITES])
+def test_closed(store: Store, name: str) -> None:
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        {**READS, **WRITES}[name](store)
+
+
+@pytest.mark.parametrize("name", [*READS, *WRITES])
+def test_locked_by_another_program(store: Store, path: Path, name: str) -> None:
+    store.engine.dispose()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode=EXCLUSIVE")
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("UPDATE counters SET value = value")
+    other.execute("COMMIT")
+    try:
+        with pytest.raises(BusyError, match="another program"):
+            {**READS, **WRITES}[name](store)
+    finally:
+        other.close()
+    {**READS, **WRITES}[name](store)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reading_goes_on_while_another_program_writes(store: Store, path: Path, name: str) -> None:
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("UPDATE counters SET value = 99")
+    READS[name](store)
+    other.execute("ROLLBACK")
+    other.close()
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_writing_waits_for_another_program_and_then_says_so(store: Store, path: Path, name: str) -> None:
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(BusyError, match="another program"):
+        WRITES[name](store)
+    other.close()
+    assert store.counts().papers == 2
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_opened_for_reading_only(store: Store, path: Path, name: str) -> None:
+    with open_store(URL.format(path), read_only=True) as reader:
+        assert reader.counts().papers == 2
+        with pytest.raises(StoreError, match="reading only"):
+            WRITES[name](reader)
+
+
+def test_a_reader_sees_what_another_store_writes(store: Store, path: Path) -> None:
+    with open_store(URL.format(path), read_only=True) as reader:
+        write(store, record("C"))
+        assert reader.counts().papers == 3
+
+
+def test_reading_only_makes_nothing(path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no library at"):
+        open_store(URL.format(path), read_only=True)
+    assert list(path.parent.iterdir()) == []
+    path.touch()
+    with pytest.raises(NotFoundError, match="empty database"):
+        open_store(URL.format(path), read_only=True)
+
+
+@pytest.mark.parametrize("content", [b"hello world " * 1000, b"\x00" * 5000, b"SQLite format 3\x00" + b"\xff" * 5000])
+def test_not_a_database(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=rf"{path.name}.*(not a database|damaged|cannot be opened)"):
+        open_store(URL.format(path))
+    assert path.read_bytes() == content
+
+
+def test_database_of_another_program_is_left_alone(path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE bookmarks (url)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"another program.*bookmarks"):
+        open_store(URL.format(path))
+    assert before[100:] == path.read_bytes()[100:]  # all but the header, which says that it was opened with a journal
+
+
+def test_newer_version_is_refused(store: Store, path: Path) -> None:
+    store.close()
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE alembic_version SET version_num = '9999'")
+    other.close()
+    with pytest.raises(StoreError, match="newer version of Broadsheet"):
+        open_store(URL.format(path))
+    with pytest.raises(StoreError, match="another version"):
+        open_store(URL.format(path), read_only=True)
+
+
+@pytest.mark.parametrize("url", ["", "papers.db", "sqlite://", "sqlite:///:memory:", "nosuchdb://x/y"])
+def test_addresses_that_cannot_be_opened(url: str) -> None:
+    with pytest.raises(StoreError):
+        open_store(url)
+
+
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot be opened"):
+        open_store(URL.format(tmp_path / "file" / "papers.db"))
+
+
+def test_password_is_not_in_messages() -> None:
+    with pytest.raises(StoreError) as caught:
+        open_store("postgresql+psycopg2://me:secret@localhost:1/db")
+    assert "secret" not in str(caught.value)
+
+
+def damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    for start in range(len(data) // 2 // 4096 * 4096, len(data), 4096):  # the first pages are the roots of the tables
+        data[start : start + 2000] = b"\xaa" * 2000
+    path.write_bytes(data)
+
+
+def test_damaged_file(path: Path) -> None:
+    with open_store(URL.format(path)) as store:
+        write(store, *(record(f"P{i}", abstract="x" * 500) for i in range(200)))
+    damage(path)
+    with open_store(URL.format(path)) as store:
+        with pytest.raises(StoreError, match=r"papers\.db.*damaged.*backup"):
+            list(store.iterate_papers())
+        assert store.problems()
+
+
+def test_damaged_record(store: Store, path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE records SET content = x'00112233' WHERE id = 1")
+    other.close()
+    with pytest.raises(StoreError, match="damaged"):
+        store.record(1)
+    assert store.record(2) is not None
+
+
+def test_disk_full_loses_nothing(store: Store) -> None:
+    put(store, record("Kept before the disk was full", key="kept"))
+    pages: list[int] = []
+
+    def limit(connection: sqlite3.Connection, _: object) -> None:
+        [[now]] = connection.execute("PRAGMA page_count")
+        connection.execute(f"PRAGMA max_page_count={now + 5}")
+        pages.append(now)
+
+    event.listen(store.engine, "connect", limit)
+    store.engine.dispose()
+    before = store.counts()
+    big = [
+        record(f"Number {i} of many papers that are too much", abstract="x" * 3000, key=f"big{i}") for i in range(300)
+    ]
+    with pytest.raises(StoreError, match=r"disk is full.*free some space"):
+        put(store, *big)
+    assert pages
+    assert store.counts() == before
+    event.remove(store.engine, "connect", limit)
+    store.engine.dispose()
+    assert store.problems() == []
+    assert put(store, *big).new == 300
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs to mount a small file system")
+def test_file_system_full_loses_nothing(tmp_path: Path) -> None:
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmp_path], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("cannot mount here")
+    try:
+        url = URL.format(tmp_path / "papers.db")
+        with open_store(url) as store:
+            stored = 0
+            with pytest.raises(StoreError, match=r"disk is full|disk failed"):
+                for i in range(100):
+                    noise = os.urandom(20_000).hex()
+                    put(store, record(f"Paper number {i} with a long name", raw=noise, key=str(i)))
+                    stored += 1
+            assert stored > 3
+            assert store.counts().records == stored
+        (tmp_path / "papers.db.lock").unlink(missing_ok=True)
+        with open_store(url) as store:
+            assert [r.record.key for r in store.iterate_records()] == [str(i) for i in range(stored)]
+            assert store.problems() == []
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+HOLDER = """
+import sys, time
+from broadsheet.store import open_store
+with open_store(sys.argv[1]) as store, store.writing():
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that is writing to the library."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", HOLDER, URL.format(path), "import", "big.jsonl"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_second_writer_is_told_who_the_first_is(store: Store, holder: subprocess.Popen[str], name: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(BusyError, match=rf"process {holder.pid} \(-c .*import big\.jsonl\) is writing"):
+        WRITES[name](store)
+    assert 0.15 < time.monotonic() - begun < 10
+    assert store.counts().papers == 2  # reading goes on
+    with pytest.raises(BusyError):
+        put(store, record("C"))
+
+
+def test_lock_ends_with_its_process_however_it_ends(store: Store, holder: subprocess.Popen[str]) -> None:
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    write(store, record("C"))
+    assert store.counts().papers == 3
+
+
+def test_second_process_may_open_a_new_library_only_when_the_first_is_done(
+    path: Path, holder: subprocess.Popen[str]
+) -> None:
+    with open_store(URL.format(path), timeout=0.1) as opened:  # the tables are there, so nothing needs writing
+        assert opened.counts().papers == 0
+
+
+def test_lock_is_held_by_one_thread_and_can_be_taken_again_in_it(store: Store) -> None:
+    import threading
+
+    caught: list[BaseException] = []
+
+    def other() -> None:
+        try:
+            WRITES["write"](store)
+        except BusyError as error:
+            caught.append(error)
+
+    with store.writing(), store.writing():
+        WRITES["write"](store)
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    [error] = caught
+    assert "another part of process" in str(error)
+    WRITES["write"](store)
+
+
+def test_lock_file_that_cannot_be_written(store: Store, path: Path) -> None:
+    Path(f"{path}.writer").mkdir()
+    with pytest.raises(StoreError, match=r"\.writer: cannot be written"):
+        WRITES["write"](store)
+    Path(f"{path}.writer").rmdir()
+    WRITES["write"](store)
+
+
+def schema_of(path: Path) -> dict[str, object]:
+    from sqlalchemy import create_engine
+
+    engine = create_engine(URL.format(path))
+    seen = inspect(engine)
+    found: dict[str, object] = {}
+    for table in seen.get_table_names():
+        columns = [(c["name"], str(c["type"]), c["nullable"], c["primary_key"]) for c in seen.get_columns(table)]
+        indexes = sorted((i["name"], tuple(i["column_names"]), i["unique"]) for i in seen.get_indexes(table))
+        found[table] = (columns, indexes, seen.get_pk_constraint(table)["constrained_columns"])
+    with engine.connect() as connection:
+        found["without rowid"] = sorted(
+            name
+            for name, sql in connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+            if "WITHOUT ROWID" in sql
+        )
+        found["counters are"] = sorted(connection.exec_driver_sql("SELECT name, value FROM counters").fetchall())
+        found["version is"] = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    engine.dispose()
+    return found
+
+
+def test_migrations_make_the_same_tables_as_a_new_library(tmp_path: Path) -> None:
+    open_store(URL.format(tmp_path / "new.db")).close()
+    store = open_store(URL.format(tmp_path / "scratch.db"))
+    store.close()
+    (tmp_path / "scratch.db").unlink()
+    with transaction(store.engine, "scratch", write=True) as connection:
+        run_migrations(connection, "scratch")
+    store.engine.dispose()
+    migrated = schema_of(tmp_path / "scratch.db")
+    assert migrated == schema_of(tmp_path / "new.db")
+    assert migrated["version is"] == schema.SCHEMA_VERSION
+    open_store(URL.format(tmp_path / "scratch.db")).close()
+
+
+def test_opening_does_not_load_alembic(path: Path) -> None:
+    code = (
+        "import sys; from broadsheet.store import open_store\n"
+        "for _ in range(2): open_store(sys.argv[1]).close()\n"
+        "print([m for m in sys.modules if m.split('.')[0] in ('alembic', 'tantivy', 'numpy', 'faiss')])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, URL.format(path)], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_tables_are_valid_for_postgresql() -> None:
+    made = "".join(str(CreateTable(t).compile(dialect=postgresql.dialect())) for t in schema.metadata.sorted_tables)
+    made += "".join(
+        str(CreateIndex(i).compile(dialect=postgresql.dialect()))
+        for t in schema.metadata.sorted_tables
+        for i in t.indexes
+    )
+    assert "ROWID" not in made
+    assert made.count("CREATE TABLE") == len(schema.metadata.tables)
+    assert "id BIGINT NOT NULL" in made
+
+
+def test_lists_are_one_parameter_in_postgresql() -> None:
+    class Connection:
+        dialect = postgresql.dialect()
+
+    clause = any_of(Connection(), schema.papers.c.id, [1, 2, 3])  # type: ignore[arg-type]
+    compiled = clause.compile(dialect=postgresql.dialect())
+    assert str(compiled).startswith("papers.id = ANY (")
+    assert list(compiled.params.values()) == [[1, 2, 3]]
+
+
+def test_all_errors_are_of_one_family(store: Store) -> None:
+    store.close()
+    with pytest.raises(BroadsheetError):
+        store.write(WriteBatch(NOW, papers=[PaperWrite(Paper(-1, "x"))]))
