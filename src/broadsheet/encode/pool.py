@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -33,6 +34,7 @@ def _end_with_parent() -> None:
 def _start_worker(spec: str, models_dir: Path, niceness: int) -> None:
     global _encoder  # noqa: PLW0603 - one encoder for the life of a worker process
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the parent, which ends its workers
     if hasattr(os, "nice"):
         os.nice(niceness)
     _encoder = open_encoder(spec, models_dir)

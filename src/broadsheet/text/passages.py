@@ -96,8 +96,6 @@ def _window(plain: str, tokens: list[Token], hits: list[Token], width: int) -> t
     first = _best_start(hits, width)
     start = _boundary_before(plain, tokens, first, _last_in(hits, first, width), width)
     end = _word_end(plain, tokens, start + width)
-    if end == len(plain):
-        start = max(start, 0)
     return start, end
 
 
@@ -105,18 +103,17 @@ def _best_start(hits: list[Token], width: int) -> int:
     """Start of the hit from which ``width`` characters hold the most distinct, then the most words; the earliest."""
     best, best_score, right = 0, (0, 0), 0
     counts: dict[str, int] = {}
+    stems = [stem(hit.text) for hit in hits]
     for left, hit in enumerate(hits):
-        while right < len(hits) and hits[right].end <= hit.start + width:
-            counts[hits[right].text] = counts.get(hits[right].text, 0) + 1
+        while right < len(hits) and (right == left or hits[right].end <= hit.start + width):
+            counts[stems[right]] = counts.get(stems[right], 0) + 1
             right += 1
         score = (len(counts), right - left)
         if score > best_score:
             best, best_score = hit.start, score
-        if hit.text in counts:
-            counts[hit.text] -= 1
-            if not counts[hit.text]:
-                del counts[hit.text]
-        right = max(right, left + 1)
+        counts[stems[left]] -= 1
+        if not counts[stems[left]]:
+            del counts[stems[left]]
     return best
 
 

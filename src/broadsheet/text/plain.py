@@ -32,7 +32,9 @@ _STYLES = listed(
 )
 _WORDS = listed("text mbox hbox textrm textit textbf texttt textsf textsc textnormal operatorname emph mathrm")
 _SPACES = listed("quad qquad space hspace hfill")
-_ENVIRONMENT = listed("begin end")
+_FRACTIONS = listed("frac dfrac tfrac nicefrac sfrac cfrac")
+_BINOMIALS = listed("binom tbinom dbinom")
+_IGNORED_ARGUMENT = listed("begin end href textcolor color stackrel overset underset label")
 _SIGN_RELATIONS = frozenset("=<>≤≥≈") | frozenset(RELATIONS.values())
 _RELATION = re.compile(rf"\s*([{re.escape(''.join(sorted(_SIGN_RELATIONS - {'|'})))}])\s*")
 _TIGHT_OPEN = re.compile(r"([(\[⟨]) +")
@@ -68,13 +70,8 @@ def _tidy(text: str) -> str:
 def _grouped(text: str) -> str:
     """In brackets unless it is one atom or bracketed already."""
     text = _tidy(text)
-    if (
-        len(text) == 1
-        or _ATOM.fullmatch(text)
-        or (text.startswith("(") and text.endswith(")") and text.count("(") == 1)
-    ):
-        return text
-    return f"({text})"
+    bracketed = text.startswith("(") and text.endswith(")") and text.count("(") == 1
+    return text if bracketed or len(text) == 1 or _ATOM.fullmatch(text) else f"({text})"
 
 
 def _macro(name: str) -> str:
@@ -106,12 +103,12 @@ class _Reader:
             pieces.append(self._piece(token, pieces, depth))
         return "".join(pieces)
 
-    def _piece(self, token: tuple[str, ...], before: list[str], depth: int) -> str:  # noqa: PLR0911
+    def _piece(self, token: tuple[str, ...], before: list[str], depth: int) -> str:
         name, sign, structure, space, number, char = token
         if name:
             return self._command(name, before, depth)
         if sign:
-            return {"{": "{", "}": "}", "|": "‖", "%": "%", "&": "&", "#": "#", "_": "_", "$": "$"}.get(sign, " ")
+            return "‖" if sign == "|" else sign if sign in "{}%&#_$" else " "
         if structure == "{":
             return self._inner(depth)
         if structure in {"^", "_"}:
@@ -119,11 +116,7 @@ class _Reader:
             if script in {"∗", "⋆", "′"} or (structure == "^" and script in {"*", "∘"}):
                 return "°" if script == "∘" else script
             return f"{structure}{script}" if script else ""
-        if space:
-            return " "
-        if char in {"~", "&"}:
-            return " "
-        return number or char
+        return " " if space or char in {"~", "&"} else number or char
 
     def _inner(self, depth: int) -> str:
         if depth >= _DEEPEST:
@@ -131,67 +124,68 @@ class _Reader:
         return self.sequence(depth + 1)
 
     def _argument(self, depth: int) -> str:
-        while self._at < len(self._tokens) and self._tokens[self._at][3]:
-            self._at += 1
+        """The next group, command or character, as plain text."""
+        self._skip_space()
         if self._at >= len(self._tokens) or depth >= _DEEPEST:
             return ""
         token = self._tokens[self._at]
         if token[2] == "}":
             return ""
-        if token[4] and len(token[4]) > 1:  # TeX takes one digit: x^10 is x to the 1, then 0
+        if len(token[4]) > 1:  # TeX takes one digit: x^10 is x to the 1, then 0
             self._tokens[self._at] = (*token[:4], token[4][1:], token[5])
             return token[4][0]
         self._at += 1
-        return self._piece(token, [], depth + 1) if token[2] != "{" else self._inner(depth)
+        return self._inner(depth) if token[2] == "{" else self._piece(token, [], depth + 1)
 
     def _option(self) -> str:
         """An optional argument in square brackets, as it stands."""
-        if self._at < len(self._tokens) and self._tokens[self._at][5] == "[":
+        if self._at >= len(self._tokens) or self._tokens[self._at][5] != "[":
+            return ""
+        self._at += 1
+        pieces: list[str] = []
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
             self._at += 1
-            pieces = []
-            while self._at < len(self._tokens):
-                token = self._tokens[self._at]
-                self._at += 1
-                if token[5] == "]":
-                    break
-                pieces.append("".join(token))
-            return "".join(pieces)
-        return ""
+            if token[5] == "]":
+                break
+            pieces.append("".join(token))
+        return "".join(pieces)
 
-    def _skip_space(self) -> None:
+    def _skip_space(self) -> bool:
+        """Goes past white space; whether there was any."""
+        start = self._at
         while self._at < len(self._tokens) and self._tokens[self._at][3]:
             self._at += 1
+        return self._at > start
 
-    def _command(self, name: str, before: list[str], depth: int) -> str:  # noqa: PLR0911, PLR0912
-        spaced = self._at < len(self._tokens) and bool(self._tokens[self._at][3])
-        self._skip_space()
+    def _command(self, name: str, before: list[str], depth: int) -> str:
+        spaced = self._skip_space()
         if name in GREEK or name in PLAIN_SYMBOLS:
             return GREEK.get(name) or PLAIN_SYMBOLS[name]
         if name in RELATIONS:
             return f" {RELATIONS[name]} " if name != "mid" else "|"
         if name in OPERATORS:
-            wide = bool(before) and before[-1].endswith(" ") and spaced
+            wide = spaced and bool(before) and before[-1].endswith(" ")
             return OPERATORS[name] + (" " if wide else "")
         if name in FUNCTIONS:
             return self._function(name, before)
-        if name in {"frac", "dfrac", "tfrac", "nicefrac", "sfrac", "cfrac"}:
+        return self._structure(name, spaced, depth)
+
+    def _structure(self, name: str, spaced: bool, depth: int) -> str:  # noqa: PLR0911
+        """A command with arguments, of style or space, or unknown."""
+        if name in _FRACTIONS:
             return f"{_grouped(self._argument(depth))}/{_grouped(self._argument(depth))}"
-        if name in {"binom", "tbinom", "dbinom"}:
+        if name in _BINOMIALS:
             return f"C({self._argument(depth)}, {self._argument(depth)})"
         if name == "sqrt":
             index = self._option()
-            return f"{'' if index in {'', '2'} else index}√{_grouped(self._argument(depth))}"
+            return f"{'' if index == '2' else index}√{_grouped(self._argument(depth))}"
         if name in MATH_ACCENTS:
             body = _tidy(self._argument(depth))
             return body + MATH_ACCENTS[name] if len(body) == 1 and name != "vec" else body
-        if name in _ENVIRONMENT:
+        if name in _IGNORED_ARGUMENT:
             self._argument(depth)
-            return " "
-        if name in {"href", "textcolor", "color", "stackrel", "overset", "underset"}:
-            first = self._argument(depth)
-            if name in {"stackrel", "overset", "underset"}:
-                return f"{self._argument(depth)}"
-            return self._argument(depth) if name != "color" else first[:0]
+            return " " if name in {"begin", "end"} else ""
         if name in _WORDS:
             words = self._argument(depth)
             return f" {words} " if len(words) > 1 and spaced else words

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from .markuptags import lowered, raised
-from .mathtext import HELD, Part, dollars, hold_math, is_formula, release_math, split_math
+from .mathtext import HELD, Kind, Part, dollars, hold_math, is_formula, release_math, split_math
 from .symbols import ACCENTS, LETTERS, SYMBOLS, TEXT_SYMBOLS, accented, listed
 
 _DEEPEST = 30
@@ -58,28 +58,12 @@ _SPACES = {" ": " ", ",": " ", ";": " ", ":": " ", "!": "", "/": "", "@": "", "-
 _TIDY = ((re.compile(r"\(\s*\)|\[\s*\]"), ""), (re.compile(r" +(?=[,.;:!?)](?:\s|$))"), ""), (re.compile(r"\( +"), "("))
 
 
-# "\textit{" whose "\t" a careless reader took for a tab (by now a space, or nothing), and the like.
+# "\textit{" whose "\t" a careless parser took for a tab (by now a space, or nothing), and the like.
 _BEHEADED = re.compile(
     r"(?<![A-Za-z\\])(?:(?P<t>ext(?:it|bf|tt|rm|sc|sf)\{|imes\b|heta\b|ilde\{)|(?P<b>oldsymbol\b|egin\{)|(?P<f>rac\{)"
     r"|(?P<n>abla\b))"
 )
-
-
-_BEHEADED_TAILS = (
-    "extit{",
-    "extbf{",
-    "exttt{",
-    "extsc{",
-    "extrm{",
-    "extsf{",
-    "imes",
-    "heta",
-    "ilde{",
-    "oldsymbol",
-    "egin{",
-    "rac{",
-    "abla",
-)
+_BEHEADED_TAILS = listed("extit{ extbf{ exttt{ extsc{ extrm{ extsf{ imes heta ilde{ oldsymbol egin{ rac{ abla")
 
 
 def decode_tex(text: str) -> str:
@@ -126,7 +110,7 @@ def _environment(found: re.Match[str]) -> str:
     return _in_dollars("inline" if found[1] == "math" else "display", tex, found)
 
 
-def _in_dollars(kind: str, tex: str, found: re.Match[str]) -> str:
+def _in_dollars(kind: Kind, tex: str, found: re.Match[str]) -> str:
     body = " ".join(re.sub(r"(?<!\\)\$", "", tex).split()).strip()
     if body.endswith("\\"):
         body += " "
@@ -137,7 +121,7 @@ def _in_dollars(kind: str, tex: str, found: re.Match[str]) -> str:
         body = f"{{{body}}}"
         if not is_formula(body, following):
             return tex
-    return dollars("display" if kind == "display" else "inline", body)
+    return dollars(kind, body)
 
 
 class _Decoder:
