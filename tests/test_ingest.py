@@ -137,6 +137,9 @@ def test_same_key_twice_in_a_batch(store: Store) -> None:
     assert counts(put(store, one, one, replace(one, venue="icml"))) == (1, 1, 1, 0, 0)
     assert store.papers([1])[1].venue == "icml"
     assert counts(put(store, replace(one, venue="icml"))) == (0, 0, 1, 0, 0)
+    listed = paper("b", title="Boats without Pilots at Night", areas=(Area("Theory"),))
+    put(store, listed, replace(listed, areas=(), raw="other"))
+    assert store.papers([2])[2].areas == (Area("Theory"),)
 
 
 def test_keys_that_no_database_takes(store: Store) -> None:
@@ -370,11 +373,12 @@ def test_a_source_that_fails_keeps_what_is_done(store: Store) -> None:
     put(store, paper("after", title="The lock was given back"))
 
 
-def test_progress_counts_refusals_too(store: Store) -> None:
-    put(store, paper("a"), Refusal("f", 2, "bad"), progress_of="x")
-    assert store.import_progress("x") == 2
-    put(store, Refusal("f", 1, "bad"), progress_of="only refusals")
-    assert store.import_progress("only refusals") == 1
+def test_progress_counts_refusals_too_and_ends_with_the_import(store: Store) -> None:
+    done: list[int] = []
+    entries = [paper("a"), Refusal("f", 2, "bad"), Refusal("f", 3, "bad")]
+    put(store, *entries, batch_size=1, progress_of="x", on_batch=lambda *_: done.append(store.import_progress("x")))
+    assert done == [1, 2, 3]
+    assert store.import_progress("x") == 0
 
 
 def test_file_digest_changes_with_content_size_and_time(tmp_path: Path) -> None:
@@ -442,7 +446,7 @@ def test_killed_at_any_moment_it_goes_on_without_loss_or_doubling(tmp_path: Path
         assert store.problems() == []
         assert sorted(r.record.key for r in store.iterate_records()) == sorted(f"k{i}" for i in range(LINES))
         assert groups(store) == {frozenset((f"k{2 * i}", f"k{2 * i + 1}")) for i in range(LINES // 2)}
-        assert store.import_progress(file_digest(source)) == LINES
+        assert store.import_progress(file_digest(source)) == 0  # nothing is left to resume
         papers: list[Paper] = list(store.iterate_papers())
         assert {p.id for p in papers} == {c.paper_id for c in store.changes_since(0, 10**6)}
         # One undisturbed import of the same file gives the same papers.

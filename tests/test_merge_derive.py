@@ -160,11 +160,21 @@ def test_venue_and_year_come_from_the_publication() -> None:
     preprint = record("T", venue="arXiv", year=2019, status="v2", source="arxiv")
     published = record("T", venue="icml", year=2020, source="listing")
     paper = derived(preprint, published)
-    assert (paper.venue, paper.year, paper.status) == ("icml", 2020, "v2")
+    assert (paper.venue, paper.year, paper.status) == ("icml", 2020, "")
     assert paper.origins["year"] == paper.origins["venue"] == f"listing:{published.key}"
-    assert derived(preprint, record("T")).venue == "arXiv"
+    assert (derived(preprint, record("T")).venue, derived(preprint, record("T")).status) == ("arXiv", "v2")
+    assert derived(record("T", status="Oral"), record("T")).status == "Oral"
+    assert derived(record("T", venue="icml"), preprint).year == 2019
     assert derived(record("T", published=day("2018-03-01"))).year == 2018
     assert derived(record("T", published=day("2018-03-01")), record("T", year=2019)).year == 2019
+
+
+@pytest.mark.parametrize("status", ["Reject", "Rejected", "Withdraw", "Desk Rejected"])
+def test_where_it_was_rejected_is_not_its_venue(status: str) -> None:
+    rejected = record("T", venue="iclr", year=2019, status=status, source="arxiv")
+    paper = derived(rejected, record("T", venue="icml", year=2020, status="Oral", source="listing"))
+    assert (paper.venue, paper.year, paper.status) == ("icml", 2020, "Oral")
+    assert derived(rejected, record("T")).status == status
 
 
 def test_days_are_the_earliest() -> None:

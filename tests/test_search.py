@@ -126,7 +126,8 @@ TYPED = {
     "AT&T": "f", "something_2020-07-13_words": "f", "检索": "ae", "悬空": "e", "引用": "e",
     "au:araujo": "b", "au:Schrödinger": "a", 'au:"de Bruyn Kops, S M"': "c", 'au:"William III, J"': "d",
     "ti:imaging": "bd", "abs:heart": "d", "ti:heart": "", "area:applications": "b", "venue:cvpr": "bc",
-    "year:2020..2022": "cde", "year:2023-": "ab", "since:2023-01-01": "ab", "has:code": "a", "id:2401.12345": "a",
+    "year:2020..2022": "cde", "year:2023-": "ab", "since:2023-01-01": "ab", "has:code": "a", "id:2401.12345": "a", "has:pdf": "a", "has:abstract -imaging": "acef",
+    "since:2020": "abcde", "until:2019": "f", "since:2020-06": "abcd",
     "imaging -cardiac": "b", "ti:cardiac OR ti:scaling": "df", "(ti:cardiac OR ti:yolov8) year:2021": "d",
     '"heart agents"': "d", '"large language models"': "a", "heart venue:cvpr": "", "10.48550/arXiv.2401.12345": "a",
     "https://arxiv.org/pdf/2401.12345v3": "a", "arXiv:2401.12345": "a",
@@ -216,8 +217,8 @@ def test_areas_have_subareas(desk: Searcher) -> None:
 
 
 def test_by_date(wordy: Searcher) -> None:
-    assert found(wordy, "year:2019..", sort="newest") == "abcdfe"
-    assert found(wordy, "year:2019..", sort="oldest")[:4] == "dcba"
+    assert found(wordy, "year:2019..", sort="newest") == "abcdef"
+    assert found(wordy, "year:2019..", sort="oldest")[:4] == "fedc"
     assert [h.paper.venue for h in wordy.search("imaging", sort="newest", today=TODAY).hits] == ["cvpr", "miccai"]
 
 

@@ -124,6 +124,8 @@ def test_opened_for_reading_only(store: Store, path: Path, name: str) -> None:
         assert reader.counts().papers == 2
         with pytest.raises(StoreError, match="reading only"):
             WRITES[name](reader)
+        with pytest.raises(StoreError, match="reading only"), reader.writing():
+            pass
 
 
 def test_a_reader_sees_what_another_store_writes(store: Store, path: Path) -> None:
@@ -239,30 +241,43 @@ def test_disk_full_loses_nothing(store: Store) -> None:
     assert put(store, *big).new == 300
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs to mount a small file system")
-def test_file_system_full_loses_nothing(tmp_path: Path) -> None:
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmp_path], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("cannot mount here")
-    try:
-        url = URL.format(tmp_path / "papers.db")
-        with open_store(url) as store:
-            stored = 0
-            with pytest.raises(StoreError, match=r"disk is full|disk failed"):
-                for i in range(100):
-                    noise = os.urandom(20_000).hex()
-                    put(store, record(f"Paper number {i} with a long name", raw=noise, key=str(i)))
-                    stored += 1
-            assert stored > 3
-            assert store.counts().records == stored
-        (tmp_path / "papers.db.lock").unlink(missing_ok=True)
-        with open_store(url) as store:
-            assert [r.record.key for r in store.iterate_records()] == [str(i) for i in range(stored)]
-            assert store.problems() == []
-    finally:
-        subprocess.run(["umount", tmp_path], check=True)
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root can mount a file system")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmp_path]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("cannot mount a file system here")
+    yield tmp_path
+    subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_library_on_a_disk_that_cannot_be_written(small_disk: Path) -> None:
+    url = URL.format(small_disk / "papers.db")
+    with open_store(url) as store:
+        write(store, record("A"))
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    with open_store(url, read_only=True) as store:
+        assert [p.title for p in store.iterate_papers()] == ["A"]
+    with pytest.raises(StoreError, match=r"cannot be (opened|written)"):
+        open_store(url)
+
+
+def test_file_system_full_loses_nothing(small_disk: Path) -> None:
+    url = URL.format(small_disk / "papers.db")
+    with open_store(url) as store:
+        stored = 0
+        with pytest.raises(StoreError, match=r"disk is full|disk failed|cannot be written"):
+            for i in range(100):
+                noise = os.urandom(20_000).hex()
+                put(store, record(f"Paper number {i} with a long name", raw=noise, key=str(i)))
+                stored += 1
+        assert stored > 3
+        assert store.counts().records == stored
+    with open_store(url) as store:
+        assert [r.record.key for r in store.iterate_records()] == [str(i) for i in range(stored)]
+        assert store.problems() == []
 
 
 HOLDER = """

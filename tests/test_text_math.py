@@ -133,7 +133,7 @@ def test_sound_text_is_not_damaged(markup: str) -> None:
 
 
 def test_damage_rate_on_real_abstracts() -> None:
-    """In a sample read by eye, 23 of 3,000 conference abstracts are flagged, all of them damaged in fact."""
+    """23 of these 3,000 abstracts are flagged; each flagged passage was read, and is TeX that lost something."""
     path = shared("data", "conference_papers", "papers.jsonl.gz")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         abstracts = [json.loads(line)["abstract"] for line in lines]
@@ -408,7 +408,7 @@ def test_monstrous_formulas_end_soon(tex: str) -> None:
 
 
 def test_failure_rate_on_real_formulas() -> None:
-    """Of the formulas in 3,000 random abstracts at most 1 % fall back to their source."""
+    """Of the formulas in 3,000 random abstracts (581) none falls back to its source; one may."""
     path = shared("data", "conference_papers", "papers.jsonl.gz")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         abstracts = [json.loads(line)["abstract"] for line in lines]
@@ -416,4 +416,4 @@ def test_failure_rate_on_real_formulas() -> None:
     found = [tex for markup in markups for tex in formulas(markup)]
     failed = [tex for tex in found if not to_html(f"${tex}$").startswith("<math")]
     assert len(found) > 400
-    assert len(failed) <= len(found) / 100, failed
+    assert len(failed) <= len(found) / 500, failed

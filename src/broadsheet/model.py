@@ -138,6 +138,11 @@ class Paper:
         return any(link.kind is LinkKind.CODE for link in self.links)
 
     @property
+    def has_pdf(self) -> bool:
+        """Whether a link to the text is known; arXiv always has one."""
+        return any(link.kind is LinkKind.PDF for link in self.links) or self.identifier(Scheme.ARXIV) is not None
+
+    @property
     def day(self) -> date | None:
         """The day it is filed under: first listing, else publication."""
         return self.listed or self.published
@@ -182,6 +187,7 @@ class IndexDocument:
     day: date | None
     has_code: bool
     identifiers: tuple[str, ...]
+    has_pdf: bool = False
     other_titles: tuple[str, ...] = ()
 
 

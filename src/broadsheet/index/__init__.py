@@ -59,9 +59,12 @@ __all__ = [
     "Weighted",
     "YearIs",
     "match_phrase",
+    "count_vectors",
     "match_words",
     "open_text_index",
     "open_vectors",
+    "vectors_folder",
+    "verify_vectors",
 ]
 
 
@@ -74,6 +77,31 @@ def open_text_index(folder: Path, *, heap_bytes: int = 64_000_000, threads: int 
     from .tantivy_text import TantivyIndex
 
     return TantivyIndex(folder, heap_bytes=heap_bytes, threads=threads)
+
+
+def count_vectors(folder: Path, encoder_id: str) -> int:
+    """How many vectors of an encoder there are under ``folder``, by their manifest alone; 0 where none can be read."""
+    from .vectors import count_in
+
+    return count_in(folder, encoder_id)
+
+
+def verify_vectors(folder: Path) -> None:
+    """Compare all files of one encoder's vectors with their checksums.
+
+    Raises:
+        IndexDamagedError: something cannot be read or has changed.
+    """
+    from .vectors import verify_in
+
+    verify_in(folder)
+
+
+def vectors_folder(encoder_id: str) -> str:
+    """The name of the folder of an encoder's vectors."""
+    from .vectors import folder_name
+
+    return folder_name(encoder_id)
 
 
 def open_vectors(folder: Path, dimensions: int, encoder_id: str) -> FlatVectors:

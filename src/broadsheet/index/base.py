@@ -26,9 +26,9 @@ TEXT_FIELDS = ("title", "abstract", "body", "authors", "topics", "titles", "form
 """Fields of ``Match``. ``body`` is title and abstract as one; ``topics`` areas, keywords and venue; ``titles`` other
 titles; ``forms`` the exact forms of ``text.forms`` such as ``c++`` and ``gpt-4``, divided at spaces only."""
 
-FACET_FIELDS = ("area", "subarea", "category", "venue", "code", "identifier")
+FACET_FIELDS = ("area", "subarea", "category", "venue", "code", "has", "identifier")
 """Fields of ``Facet``. ``subarea`` is ``area + SUBAREA_SEPARATOR + subarea``; ``category`` any area's or subarea's
-bare name; ``code`` is ``yes`` or ``no``. Compared folded, so that case and accents do not matter."""
+bare name; ``code`` is ``yes`` or ``no``, ``has`` is ``abstract`` or ``pdf``. Compared folded, so that case and accents do not matter."""
 
 COUNTED_FACETS = ("area", "subarea", "venue", "year", "code")
 """Facets that ``TextIndex.facets`` counts."""
@@ -182,6 +182,9 @@ class TextIndex(Protocol):
 
     def ids(self, query: TextQuery, limit: int | None = None) -> Ids:
         """Ids of all matches, ascending; the lowest ``limit`` of them where given."""
+
+    def clear(self) -> None:
+        """Take out all papers; as with ``add``, nothing is seen before ``commit``."""
 
     def optimise(self) -> None:
         """Wait for merges and drop files that are no longer used."""

@@ -7,7 +7,7 @@ ids come back through the fast field ``id``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import date
+from datetime import MAXYEAR, MINYEAR, date
 
 import tantivy
 
@@ -141,6 +141,7 @@ def _facets(paper: IndexDocument) -> Iterator[tuple[str, str]]:
         yield "venue", paper.venue
     yield from (("identifier", identifier) for identifier in paper.identifiers)
     yield "code", "yes" if paper.has_code else "no"
+    yield from (("has", what) for what, there in (("abstract", paper.abstract), ("pdf", paper.has_pdf)) if there)
 
 
 def _topics(paper: IndexDocument) -> Iterator[str]:
@@ -162,10 +163,15 @@ def initials(author: str) -> str:
 
 
 def _sort_keys(paper: IndexDocument) -> tuple[int, int]:
-    """Keys for descending and ascending order by day, then id; undated papers last in both."""
-    if paper.day is None:
+    """Keys for descending and ascending order by day, then id; papers without day and year last in both.
+
+    A paper of which only the year is known stands at the beginning of that year.
+    """
+    first_of_year = date(paper.year, 1, 1) if paper.year and MINYEAR <= paper.year <= MAXYEAR else None
+    day = paper.day or first_of_year
+    if day is None:
         return paper.id - (_UNDATED << _ID_BITS), paper.id + (_UNDATED << _ID_BITS)
-    key = (day_number(paper.day) << _ID_BITS) + paper.id
+    key = (day_number(day) << _ID_BITS) + paper.id
     return key, key
 
 

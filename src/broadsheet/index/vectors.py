@@ -9,6 +9,7 @@ Memory: d/8 bytes a vector for the codes and 28 for ids, digests, scales and pla
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import threading
 from collections.abc import Iterator
@@ -207,6 +208,36 @@ class FlatVectors:
         if not checked.any(axis=1).all():
             raise BroadsheetError("a vector is zero and so has no direction")
         return _unit(checked)
+
+
+def count_in(folder: Path, encoder_id: str) -> int:
+    """Number of live vectors by the manifest; 0 where there is none that can be read."""
+    try:
+        return int(_manifest_in(folder / folder_name(encoder_id))["live"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+
+
+def verify_in(folder: Path) -> None:
+    """Compare every file of one encoder's folder with its checksum.
+
+    Raises:
+        IndexDamagedError: something cannot be read or has changed.
+    """
+    try:
+        body = _manifest_in(folder)
+        files = VectorFiles(folder, int(body["dimensions"]), str(body["encoder"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise IndexDamagedError(f"{folder} holds no vectors that can be read: {error}; {REMEDY}") from error
+    try:
+        files.check(files.manifest(), files.columns)
+    except OSError as error:
+        raise IndexDamagedError(f"a file of the vectors is missing: {error}; {REMEDY}") from error
+
+
+def _manifest_in(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())["manifest"]
+    return content
 
 
 def folder_name(encoder_id: str) -> str:

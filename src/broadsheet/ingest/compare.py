@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from broadsheet.ingest.reading import LONG_TITLE, SHORTEST_IDENTITY, Reading, numbering, title_words
+from broadsheet.ingest.reading import LONG_TITLE, Reading, numbering, title_words
 from broadsheet.model import Scheme
 from broadsheet.text import fold, same_person, to_plain
 
@@ -164,11 +164,9 @@ def _by_summary(a: Reading, b: Reading) -> Verdict:
 def _by_extension(a: Reading, b: Reading) -> Verdict:
     if a.names_itself and b.names_itself and numbering(a.title) == numbering(b.title):
         shorter, longer = sorted((a, b), key=lambda reading: len(reading.fingerprint))
-        added = title_words(shorter.title) < title_words(longer.title)
-        same_core = len(a.core) >= SHORTEST_IDENTITY and (
-            a.core == b.core and shorter.core in (a.fingerprint, b.fingerprint)
-        )
-        if (added or same_core) and enough_authors(a.authors, b.authors):
+        words_added = title_words(shorter.title) < title_words(longer.title)
+        part_added = a.core == b.core == shorter.fingerprint
+        if (words_added or part_added) and enough_authors(a.authors, b.authors):
             return Verdict.LINKED
     return Verdict.DIFFERENT
 

@@ -8,7 +8,8 @@ equals):
 | title | true before derived from the abstract; undamaged; not all in capitals; rank |
 | abstract | the authors' own before a summary of ours; undamaged; longer; rank |
 | authors | not empty; whole before cut; undamaged; longer; more fully spelled; rank. Then each name in full |
-| venue, year, status | of one record: with a venue before a preprint; rank. What it leaves out comes from the next |
+| venue, status | of one record: with a venue; not a preprint server; not rejected there; rank |
+| year | of the same record; else of the next that has one |
 | published | the earliest |
 | listed | the earliest |
 | identifiers, areas, links, keywords, other titles | all, by rank; an area yields to the same with a subarea |
@@ -16,6 +17,7 @@ equals):
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import Any, TypeVar
@@ -33,6 +35,7 @@ SOURCE_RANK = {
 }
 """Sources from the most careful (0) on, by name or by its part before a colon; ``*`` stands for all others."""
 
+_NOT_ACCEPTED = re.compile("reject|withdraw|retract", re.IGNORECASE)
 _LINK_ORDER = {kind: i for i, kind in enumerate(LinkKind)}
 _SCHEME_ORDER = {scheme: i for i, scheme in enumerate(Scheme)}
 T = TypeVar("T")
@@ -131,10 +134,13 @@ def _best_spelling(names: tuple[str, ...], ordered: Sequence[Reading]) -> tuple[
 
 
 def _publication(ordered: Sequence[Reading], origins: dict[str, str]) -> tuple[str, int | None, str]:
-    by_venue = sorted(ordered, key=lambda r: (is_preprint(r), not r.record.venue))
-    venue = next((r for r in by_venue if r.record.venue), None)
-    year = next((r for r in by_venue if r.record.year), None) or next((r for r in by_venue if r.year), None)
-    status = next((r for r in by_venue if r.record.status), None)
+    """Venue, year and status, which belong together: where a paper was rejected is not where it appeared."""
+    best = sorted(
+        ordered, key=lambda r: (not r.record.venue, is_preprint(r), bool(_NOT_ACCEPTED.search(r.record.status)))
+    )
+    venue = best[0] if best[0].record.venue else None
+    year = next((r for r in best if r.record.year), None) or next((r for r in best if r.year), None)
+    status = next((r for r in best[: 1 if venue else None] if r.record.status), None)
     for field, reading in (("venue", venue), ("year", year), ("status", status)):
         if reading:
             origins[field] = _origin(reading)

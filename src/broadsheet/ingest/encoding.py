@@ -5,31 +5,17 @@ Stops and resumes at any paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from broadsheet.index import VectorIndex
 from broadsheet.model import Paper, PaperId
-from broadsheet.store import text_digest
+from broadsheet.store import Store, text_digest
 from broadsheet.text import to_plain
 
 Encode = Callable[[list[str]], npt.NDArray[np.float32]]
-
-
-class TextStore(Protocol):
-    """What encoding needs of a store."""
-
-    def text_digests(self, after_id: PaperId = 0, limit: int | None = None) -> list[tuple[PaperId, int]]:
-        """(paper, digest of its text)."""
-
-    def newest_ids(self) -> list[PaperId]:
-        """All papers, newest first."""
-
-    def papers(self, papers: Collection[PaperId]) -> dict[PaperId, Paper]:
-        """Papers by id."""
 
 
 def passage_text(paper: Paper) -> str:
@@ -42,23 +28,23 @@ def _held(vectors: VectorIndex) -> dict[PaperId, int]:
     return dict(zip(ids.tolist(), digests.tolist(), strict=True))
 
 
-def _lacking(store: TextStore, vectors: VectorIndex) -> set[PaperId]:
+def _lacking(store: Store, vectors: VectorIndex) -> set[PaperId]:
     held = _held(vectors)
     return {paper for paper, digest in store.text_digests() if held.get(paper) != digest}
 
 
-def pending(store: TextStore, vectors: VectorIndex) -> list[PaperId]:
+def pending(store: Store, vectors: VectorIndex) -> list[PaperId]:
     """Papers without a vector of their present text, newest first (by day, then id; undated last)."""
     lacking = _lacking(store, vectors)
     return [paper for paper in store.newest_ids() if paper in lacking] if lacking else []
 
 
-def pending_count(store: TextStore, vectors: VectorIndex) -> int:
+def pending_count(store: Store, vectors: VectorIndex) -> int:
     """How many papers lack a vector of their present text."""
     return len(_lacking(store, vectors))
 
 
-def forget_gone(store: TextStore, vectors: VectorIndex) -> int:
+def forget_gone(store: Store, vectors: VectorIndex) -> int:
     """Remove the vectors of papers that are no more; how many there were."""
     gone = sorted(_held(vectors).keys() - dict(store.text_digests()).keys())
     if gone:
@@ -67,7 +53,7 @@ def forget_gone(store: TextStore, vectors: VectorIndex) -> int:
 
 
 def encode_pending(
-    store: TextStore,
+    store: Store,
     vectors: VectorIndex,
     encode: Encode,
     *,
@@ -93,7 +79,7 @@ def encode_pending(
     return done
 
 
-def _encode(store: TextStore, vectors: VectorIndex, encode: Encode, ids: Sequence[PaperId]) -> int:
+def _encode(store: Store, vectors: VectorIndex, encode: Encode, ids: Sequence[PaperId]) -> int:
     found = store.papers(ids)
     papers = [found[paper] for paper in ids if paper in found and found[paper].id == paper]
     if not papers:

@@ -6,37 +6,14 @@ The index says itself up to which change it is: killed at any moment, it goes on
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from itertools import islice
 from types import TracebackType
-from typing import Protocol
 
 from broadsheet.index import TextIndex
-from broadsheet.model import Change, IndexDocument, Paper, PaperId
+from broadsheet.model import IndexDocument, Paper
+from broadsheet.store import Store
 from broadsheet.text import to_plain
-
-
-class PaperStore(Protocol):
-    """What indexing needs of a store."""
-
-    def changes_since(self, seq: int, limit: int) -> list[Change]:
-        """Entries of the change log after ``seq``."""
-
-    def last_seq(self) -> int:
-        """The last number of the change log."""
-
-    def papers(self, papers: Iterable[PaperId]) -> dict[PaperId, Paper]:
-        """Papers by id; merged ids give the surviving paper."""
-
-    def iterate_papers(self, batch: int = 1000) -> Iterator[Paper]:
-        """All papers."""
-
-
-class RebuildableIndex(TextIndex, Protocol):
-    """A text index that can be emptied."""
-
-    def clear(self) -> None:
-        """Take out all papers; as with ``add``, nothing is seen before ``commit``."""
 
 
 def index_document(paper: Paper) -> IndexDocument:
@@ -52,14 +29,13 @@ def index_document(paper: Paper) -> IndexDocument:
         year=paper.year,
         day=paper.day,
         has_code=paper.has_code,
+        has_pdf=paper.has_pdf,
         identifiers=tuple(map(str, paper.identifiers)),
         other_titles=tuple(map(to_plain, paper.other_titles)),
     )
 
 
-def drain(
-    store: PaperStore, index: RebuildableIndex, *, batch: int = 2000, should_stop: Callable[[], bool] = lambda: False
-) -> int:
+def drain(store: Store, index: TextIndex, *, batch: int = 2000, should_stop: Callable[[], bool] = lambda: False) -> int:
     """Apply all changes that the index does not have yet, ``batch`` of them a commit; how many changes there were.
 
     An index that knows of later changes than the store belongs to another database (or this one was restored from a
@@ -82,9 +58,7 @@ def drain(
     return done
 
 
-def rebuild(
-    store: PaperStore, index: RebuildableIndex, *, batch: int = 5000, on_batch: Callable[[int], None] | None = None
-) -> int:
+def rebuild(store: Store, index: TextIndex, *, batch: int = 5000, on_batch: Callable[[int], None] | None = None) -> int:
     """Make the index again from all papers; how many there are. ``on_batch`` gets the number done so far.
 
     Changes made meanwhile come after the number that the index is marked with, so the next ``drain`` applies them.
@@ -109,7 +83,7 @@ class Follower:
     lock.
     """
 
-    def __init__(self, store: PaperStore, index: RebuildableIndex, *, batch: int = 4000) -> None:
+    def __init__(self, store: Store, index: TextIndex, *, batch: int = 4000) -> None:
         self._store, self._index, self._batch = store, index, batch
         self._work = threading.Event()
         self._ending = threading.Event()

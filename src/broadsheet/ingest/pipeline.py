@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol
 
 from broadsheet.ingest.derive import derive_from
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.reading import Reading, read
 from broadsheet.model import ImportSummary, PaperId, Record, RecordId, Refusal
+from broadsheet.sources import Item
 from broadsheet.store import (
     EncodedRecord,
     KnownRecord,
@@ -33,18 +33,6 @@ MAX_REFUSALS = 100
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 MAX_CANDIDATES = 50
 """Papers looked at for one record; a key that more papers share is no sign of identity."""
-
-
-class Item(Protocol):
-    """An entry of a source and where it stands (``sources.base.Item``)."""
-
-    @property
-    def ordinal(self) -> int:
-        """How many entries came before."""
-
-    @property
-    def entry(self) -> Record | Refusal:
-        """The record, or why there is none."""
 
 
 def file_digest(path: Path) -> str:
@@ -97,10 +85,10 @@ def import_items(
 ) -> ImportSummary:
     """Import entries. Each batch is stored whole or not at all, so an import may stop at any moment and begin again.
 
-    With ``progress_of`` (see ``file_digest``) the store remembers how many entries of this file are done
-    (``Store.import_progress``), and a source can skip them. ``on_batch`` gets the summary so far and the batch's last
-    item; KeyboardInterrupt passes through it and everywhere else, with all finished batches stored. Other writers are
-    kept out meanwhile. Raises BusyError, StoreError.
+    With ``progress_of`` (see ``file_digest``) the store remembers until the end how many entries of this file are done
+    (``Store.import_progress``), so that a source can skip them after an interruption. ``on_batch`` gets the summary so
+    far and the batch's last item; KeyboardInterrupt passes through it and everywhere else, with all finished batches
+    stored. Other writers are kept out meanwhile. Raises BusyError, StoreError.
     """
     counter = _Counter()
     begun = time.monotonic()
@@ -113,6 +101,8 @@ def import_items(
             counter = following
             if on_batch:
                 on_batch(counter.summary(time.monotonic() - begun), batch[-1])
+        if progress_of:
+            store.write(WriteBatch(now(), progress=(progress_of, 0)))
     return counter.summary(time.monotonic() - begun)
 
 
@@ -153,7 +143,7 @@ def _count_repeat(counter: _Counter, incoming: dict[RecordKey, Record], entry: R
         counter.unchanged += 1
     else:
         counter.updated += 1
-        incoming[key] = entry
+        incoming[key] = _keeping(entry, incoming[key])
 
 
 @dataclass(slots=True)
@@ -178,32 +168,29 @@ class _Batch:
         self.fresh: PaperId = 0  # the number of the last new paper
         self.new = self.updated = self.unchanged = self.merged = 0
         self.known = _known(store, incoming)
-        self.changed = dict(self._changed(incoming))
-        self._load()
-
-    def _changed(self, incoming: dict[RecordKey, Record]) -> Iterator[tuple[RecordKey, tuple[Record, EncodedRecord]]]:
+        self.incoming: dict[RecordKey, tuple[Reading, EncodedRecord]] = {}
+        self.judgements = Judgements()
         for key, record in incoming.items():
             encoded = encode_record(record)
             known = self.known.get(key)
             if known and known.digest == encoded.digest:
                 self.unchanged += 1
             else:
-                yield key, (record, encoded)
+                self.incoming[key] = read(record), encoded
+        if self.incoming:
+            self._load()
 
     def _load(self) -> None:
         """Fetch everything that the batch may touch, in a number of queries that does not depend on its size."""
-        self.readings = {key: read(record) for key, (record, _) in self.changed.items()}
-        if not self.changed:
-            self.judgements = Judgements()
-            return
+        readings = [reading for reading, _ in self.incoming.values()]
         # All of them: a record that comes in must not join two papers that a person held apart before.
         self.judgements = Judgements(self.store.judgements())
-        identifiers = {i for reading in self.readings.values() for i in reading.identifiers}
-        keys = {key for reading in self.readings.values() for key in reading.match_keys}
+        identifiers = {i for reading in readings for i in reading.identifiers}
+        keys = {key for reading in readings for key in reading.match_keys}
         claims = chain(self.store.claimants(identifiers).values(), self.store.papers_with_keys(keys).values())
         wanted = {paper for papers in claims if len(papers) <= MAX_CANDIDATES for paper in papers}
-        wanted |= {self.known[key].paper_id for key in self.changed if key in self.known}
-        others = {other for key in self.readings for other in self.judgements.named_with(key)}
+        wanted |= {self.known[key].paper_id for key in self.incoming if key in self.known}
+        others = {other for key in self.incoming for other in self.judgements.named_with(key)}
         if others:
             wanted |= {stored.paper_id for stored in self.store.records_with_keys(others).values()}
         for paper, records in (self.store.records_of(wanted) if wanted else {}).items():
@@ -218,15 +205,15 @@ class _Batch:
 
     def place(self) -> None:
         """Find each record its paper, in order."""
-        for key, (record, encoded) in self.changed.items():
-            self._place(self.readings[key], record, encoded)
+        for reading, encoded in self.incoming.values():
+            self._place(reading, encoded)
 
-    def _place(self, reading: Reading, record: Record, encoded: EncodedRecord) -> None:
+    def _place(self, reading: Reading, encoded: EncodedRecord) -> None:
         known = self.known.get(reading.key)
         home = self._alive(known.paper_id) if known else None
         before = self.papers[home].pop(reading.key) if home is not None else None
         if before:
-            reading, encoded = _with_what_was_known(reading, record, encoded, before.reading.record)
+            reading, encoded = _with_what_was_known(reading, encoded, before.reading.record)
         intent = decide(reading, self._candidates(reading, home), self.judgements, home)
         paper = self._apply(intent)
         if home is not None and self._alive(home) != paper:
@@ -319,19 +306,18 @@ def _known(store: Store, incoming: dict[RecordKey, Record]) -> dict[RecordKey, K
     }
 
 
-def _with_what_was_known(
-    reading: Reading, record: Record, encoded: EncodedRecord, before: Record
-) -> tuple[Reading, EncodedRecord]:
-    """A record read again takes nothing back by leaving it out.
-
-    A page that shows no areas does not erase them, and a paper that is listed again was first listed before. The digest
-    stays that of the entry as it came, so that it is known next time.
-    """
-    kept = replace(
-        record,
-        areas=record.areas or before.areas,
-        listed=min((day for day in (record.listed, before.listed) if day), default=None),
-    )
-    if kept == record:
+def _with_what_was_known(reading: Reading, encoded: EncodedRecord, before: Record) -> tuple[Reading, EncodedRecord]:
+    """The record as it is kept. The digest stays that of the entry as it came, so that it is known next time."""
+    kept = _keeping(reading.record, before)
+    if kept == reading.record:
         return reading, encoded
     return replace(reading, record=kept), replace(encode_record(kept), digest=encoded.digest)
+
+
+def _keeping(record: Record, before: Record) -> Record:
+    """A record read again takes nothing back by leaving it out.
+
+    A page that shows no areas does not erase them, and a paper that is listed again was first listed before.
+    """
+    days = [day for day in (record.listed, before.listed) if day]
+    return replace(record, areas=record.areas or before.areas, listed=min(days, default=None))

@@ -16,7 +16,7 @@ from typing import Any, Self
 from broadsheet.errors import InputError, NotFoundError, StoreError
 from broadsheet.identifiers import parse_identifier
 from broadsheet.index import TextIndex, open_text_index
-from broadsheet.ingest import drain, file_digest, import_items, merge_papers, rebuild, split_record
+from broadsheet.ingest import Follower, drain, file_digest, import_items, merge_papers, rebuild, split_record
 from broadsheet.library.background import Background
 from broadsheet.library.checks import Check, run_checks
 from broadsheet.library.vectors import VectorService
@@ -119,14 +119,13 @@ class Library:
     def status(self) -> Status:
         """How much there is, how much of it is indexed and has vectors. Opens no encoder."""
         counts = self.store.counts()
-        vectors = self.vectors.vectors_in_service()
         return Status(
             home=str(self.settings.home),
             papers=counts.papers,
             records=counts.records,
             indexed=self.index.count(),
             pending_changes=max(0, self.store.last_seq() - self.index.applied_seq()),
-            encoded=min(len(vectors), counts.papers) if vectors is not None else 0,
+            encoded=min(self.vectors.count(), counts.papers),
             encoder=self.vectors.in_service,
             encoder_note=self.vectors.note,
             details=self._background.details() if self._background else {},
@@ -172,15 +171,25 @@ class Library:
         return made
 
     def update_index(self) -> int:
-        """Bring the text index up to the last change; returns how many changes there were."""
-        return drain(self.store, self.index)
+        """Bring the text index up to the last change; returns how many changes there were.
+
+        Raises BusyError while another process writes the index.
+        """
+        try:
+            return drain(self.store, self.index)
+        finally:
+            self.index.close()  # gives up the writer's lock; reading goes on
 
     def rebuild_index(self, on_batch: Callable[[int], None] | None = None) -> int:
         """Make the text index again from the database, whatever state it is in; returns the number of papers."""
         with self._lock:
             self._close_index()
             shutil.rmtree(self.settings.index_dir / "text", ignore_errors=True)
-            return rebuild(self.store, self.index, on_batch=on_batch)
+            self.vectors.drop_damaged()
+            try:
+                return rebuild(self.store, self.index, on_batch=on_batch)
+            finally:
+                self.index.close()
 
     def start_background(self) -> None:
         """Keep the index and the vectors up to date from a thread, until ``close``."""
@@ -236,12 +245,16 @@ class Library:
         items = read_file(path, max_entry_bytes=s.max_entry_bytes, max_authors=s.max_authors, skip=skip)
 
         def on_batch(summary: ImportSummary, last: Item) -> None:
-            self.update_index()
+            follower.notify()
             if on_progress:
                 note = f"{summary.new:,} new" + (f", {summary.refused:,} refused" if summary.refused else "")
                 on_progress(last.position, last.total, note)
 
-        summary = import_items(self.store, items, now=_now, progress_of=digest, on_batch=on_batch)
+        try:
+            with Follower(self.store, self.index) as follower:
+                summary = import_items(self.store, items, now=_now, progress_of=digest, on_batch=on_batch)
+        finally:
+            self.index.close()
         # Whole: when it is imported again all entries are looked at, and counted as unchanged.
         self.store.write(WriteBatch(_now(), progress=(digest, 0)))
         return summary

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from broadsheet.encode import Encoder, EncoderPool, Floats, encoder_id, open_encoder
-from broadsheet.errors import BroadsheetError
-from broadsheet.index import VectorIndex, open_vectors
+from broadsheet.errors import BroadsheetError, IndexDamagedError
+from broadsheet.index import VectorIndex, count_vectors, open_vectors, vectors_folder, verify_vectors
 from broadsheet.ingest import encode_pending, pending_count
 from broadsheet.settings import Settings
 from broadsheet.store import Store
@@ -73,13 +73,21 @@ class VectorService:
                 self.note = str(error)
         return None
 
-    def vectors_in_service(self) -> VectorIndex | None:
-        """The vectors in service without opening an encoder, where its dimensions are known; else None."""
+    def count(self) -> int:
+        """How many vectors are in service; opens no encoder."""
         spec = self.in_service
-        if spec in self._pairs:
-            return self._pairs[spec].vectors
-        folder = self._folder / encoder_id(spec) if spec != NONE else None
-        return open_vectors(self._folder, None, encoder_id(spec)) if folder and folder.exists() else None
+        return count_vectors(self._folder, encoder_id(spec)) if spec != NONE else 0
+
+    def drop_damaged(self) -> None:
+        """Remove vectors whose files cannot be read or fail their checksums, so that they are made again."""
+        self._pairs.clear()
+        for folder in list(self._folder.iterdir()) if self._folder.exists() else []:
+            if not folder.is_dir():
+                continue
+            try:
+                verify_vectors(folder)
+            except IndexDamagedError:
+                shutil.rmtree(folder)
 
     def encode(
         self,
@@ -123,10 +131,6 @@ class VectorService:
         pair.vectors.reload()
         return pending_count(self._store, pair.vectors)
 
-    def forget(self) -> None:
-        """Drop what was opened, so that files changed by others are read again."""
-        self._pairs.clear()
-
     def _open(self, spec: str) -> Pair:
         if spec not in self._pairs:
             encoder = open_encoder(spec, self._settings.models_dir, key=self._settings.encoder_key, say=self._say)
@@ -143,7 +147,7 @@ class VectorService:
         aside.write_text(spec, "utf-8")
         aside.replace(self._folder / _IN_SERVICE)
         for folder in self._folder.iterdir():
-            if folder.is_dir() and folder.name != encoder_id(spec):
+            if folder.is_dir() and folder.name != vectors_folder(encoder_id(spec)):
                 shutil.rmtree(folder, ignore_errors=True)
         self._pairs = {k: v for k, v in self._pairs.items() if k == spec}
 

@@ -136,9 +136,9 @@ def _required(node: q.Node, boosts: Boosts) -> TextQuery:  # noqa: PLR0911 - one
         case q.YearRange(lo, hi):
             return YearIs(lo, hi)
         case q.Since(day):
-            return DayIs(day, None)
+            return Either((DayIs(day, None), _of_years(day.year + ((day.month, day.day) != (1, 1)), None)))
         case q.Until(day):
-            return DayIs(None, day)
+            return Either((DayIs(None, day), _of_years(None, day.year - ((day.month, day.day) != (12, 31)))))
         case q.Has(what):
             return HasCode() if what == "code" else Facet("has", what)
         case q.Id(text):
@@ -147,6 +147,11 @@ def _required(node: q.Node, boosts: Boosts) -> TextQuery:  # noqa: PLR0911 - one
             return _words(node, boosts)
         case _:
             raise InputError("relative days must be resolved before a query is asked")
+
+
+def _of_years(low: int | None, high: int | None) -> TextQuery:
+    """Papers of which only the year is known, in these years."""
+    return All((Exclude(DayIs(None, None)), YearIs(low, high)))
 
 
 def identifier_filter(text: str) -> TextQuery:

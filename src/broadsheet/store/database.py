@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 from sqlalchemy import (
@@ -64,7 +64,7 @@ def make_engine(url: str, *, read_only: bool, timeout: float) -> Engine:
             raise NotFoundError(f"no library at {path}; import something first")
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
-    address = f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only else 'rwc'}"
+    address = _address(path.absolute(), read_only)
 
     def connect() -> sqlite3.Connection:
         # The pool gives a connection to one thread at a time, which need not be the one that made it.
@@ -73,6 +73,14 @@ def make_engine(url: str, *, read_only: bool, timeout: float) -> Engine:
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1)
     _set_up_sqlite(engine, read_only)
     return engine
+
+
+def _address(path: Path, read_only: bool) -> str:
+    if not read_only:
+        return f"{path.as_uri()}?mode=rwc"
+    # Readers of a WAL database share a file beside it. Where none can be made, nobody writes either.
+    fixed = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    return f"{path.as_uri()}?mode=ro{'&immutable=1' if fixed else ''}"
 
 
 def _set_up_sqlite(engine: Engine, read_only: bool) -> None:

@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Engine, text
 from broadsheet.errors import BusyError, StoreError
 
 _POLL = 0.02  # seconds
+_SERVER_KEY = {"key": 0x62726F6164736865}  # "broadshe"
 
 
 def who() -> str:
@@ -76,8 +77,6 @@ class FolderLock:
 class ServerLock:
     """An advisory lock in a PostgreSQL server, held by a connection of its own."""
 
-    _KEY = {"key": 0x62726F6164736865}  # "broadshe"
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._connection: Connection | None = None
@@ -87,7 +86,7 @@ class ServerLock:
         deadline = time.monotonic() + timeout
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
-            while not connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), self._KEY):
+            while not connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), _SERVER_KEY):
                 if time.monotonic() > deadline:
                     raise _busy(self._holder(connection))
                 time.sleep(_POLL)
@@ -109,7 +108,7 @@ class ServerLock:
             "SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
             " WHERE l.locktype = 'advisory' AND l.granted AND (l.classid::bigint << 32 | l.objid::bigint) = :key"
         )
-        return connection.scalar(asked, self._KEY) or "another process"
+        return connection.scalar(asked, _SERVER_KEY) or "another process"
 
 
 class WriterLock:

@@ -91,6 +91,8 @@ class Store:
         For who must decide on what is read before writing. Every writing method does it by itself.
         """
         self._check_open()
+        if self.read_only:
+            raise StoreError(f"{self.where}: opened for reading only; open it for writing to change it")
         return hold(self._lock, self.where)
 
     @contextmanager
@@ -101,9 +103,6 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        self._check_open()
-        if self.read_only:
-            raise StoreError(f"{self.where}: opened for reading only; open it for writing to change it")
         with self.writing(), transaction(self.engine, self.where, write=True) as connection:
             yield connection
 
@@ -285,7 +284,7 @@ class Store:
         ]
 
     def import_progress(self, digest: str) -> int:
-        """How many entries of a file (by its digest) are stored; 0 if none."""
+        """How many entries of a file (by its digest) an interrupted import has stored; 0 if there is none."""
         with self._reading() as connection:
             return connection.scalar(select(s.imports.c.ordinal).where(s.imports.c.digest == digest)) or 0
 

@@ -75,7 +75,8 @@ class WriteBatch:
     """One transaction. References below 0 are papers made in it.
 
     ``merged`` pairs (gone, kept): the records of ``gone`` move to ``kept`` and its id becomes an alias. ``moved``
-    pairs (record, paper): stored records that change paper. ``progress`` is (digest of the file, entries done).
+    pairs (record, paper): stored records that change paper. ``progress`` is (digest of the file, entries done);
+    0 is the end of an import, after which nothing is left to resume.
     """
 
     now: datetime

@@ -197,4 +197,5 @@ def add_judgements(connection: Connection, judgements: Sequence[Judgement]) -> N
 def _set_progress(connection: Connection, progress: tuple[str, int], now: int) -> None:
     digest, ordinal = progress
     connection.execute(delete(s.imports).where(s.imports.c.digest == digest))
-    connection.execute(insert(s.imports), {"digest": digest, "ordinal": ordinal, "seen": now})
+    if ordinal:
+        connection.execute(insert(s.imports), {"digest": digest, "ordinal": ordinal, "seen": now})
