@@ -21,7 +21,9 @@ GRID = [
 ]
 
 
-def score(library: Library, questions: dict[str, str], grades: dict[str, dict[str, int]], weights: dict[str, Any]) -> float:
+def score(
+    library: Library, questions: dict[str, str], grades: dict[str, dict[str, int]], weights: dict[str, Any]
+) -> float:
     """Mean nDCG@10 with these weights."""
     pair = library.vectors.answering()
     assert pair is not None

@@ -335,6 +335,17 @@ def test_e02_two_dois_are_linked() -> None:
     assert decided(paper("pmid:1"), candidate(4, paper("pmid:2"))) == Intent(None, linked=(4,))
 
 
+def test_a_doi_that_stands_on_two_anthology_papers_is_a_slip() -> None:
+    one = paper(
+        "W18-6481", "10.18653/v1/W18-6481", title="Cleaning Parallel Corpora: the First Team's Submission to the Task"
+    )
+    other = paper(
+        "W18-6482", "10.18653/v1/W18-6481", title="The Second Team's Submission to the Task of Parallel Corpora"
+    )
+    assert {str(i) for i in read(other).identifiers} == {"acl:W18-6482", "doi:10.18653/v1/w18-6481"}
+    assert decided(other, candidate(4, one)) == Intent(None, linked=(4,))
+
+
 def test_an_arxiv_id_in_common_outweighs_two_dois() -> None:
     assert decided(paper("10.1000/a", "2401.00001"), candidate(4, paper("10.1000/b", "2401.00001"))) == Intent(4)
 

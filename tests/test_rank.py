@@ -50,6 +50,7 @@ def test_paper_without_a_vector_is_not_pushed_down() -> None:
     ranked = _fuse({1: 10.0, 2: 9.0}, {1: None, 2: 0.9}, 0.8, 0.5)
     assert ranked.ids.tolist() == [1, 2]
     np.testing.assert_allclose(ranked.scores, [1.0, 0.95])
+    np.testing.assert_array_equal(ranked.meaning, [np.nan, 1.0])
 
 
 def test_nothing_found() -> None:

@@ -28,19 +28,25 @@ TUNING = Tuning(0.4, 0.7, Boosts(title=0.0, authors=0.3))
 CONCEPTS = {"car": 0, "automobile": 0, "vehicle": 0, "heart": 1, "cardiac": 1, "检索": 2, "retrieval": 2, "search": 2}
 
 PAPERS: list[dict[str, Any]] = [
-    {"id": "a", "title": "Retrieval-Augmented Generation for Large Language Models", "abstract": "We study GPT-4 with search.",
+    {"id": "a", "title": "Retrieval-Augmented Generation for Large Language Models",
+     "abstract": "We study GPT-4 with search.",
      "authors": ["Erwin Schrödinger", "Wei Zhang"], "venue": "icml", "year": 2024, "arxiv": "2401.12345",
      "areas": [{"name": "Deep Learning", "subarea": "Large Language Models"}], "published": "2024-01-20",
      "links": [{"kind": "code", "url": "https://github.com/x/y"}]},
-    {"id": "b", "title": "YOLOv8 in C++ for non-invasive imaging", "abstract": "A pre-training recipe with $\\alpha$-stable noise.",
+    {"id": "b", "title": "YOLOv8 in C++ for non-invasive imaging",
+     "abstract": "A pre-training recipe with $\\alpha$-stable noise.",
      "authors": ["António Araújo"], "venue": "cvpr", "year": 2023, "published": "2023-06-01",
      "areas": [{"name": "Applications", "subarea": "Health"}]},
-    {"id": "c", "title": "Pretraining of vehicle detectors", "abstract": "An automobile is seen from above. It costs $5 and $10.",
+    {"id": "c", "title": "Pretraining of vehicle detectors",
+     "abstract": "An automobile is seen from above. It costs $5 and $10.",
      "authors": ["S M de Bruyn Kops"], "venue": "cvpr", "year": 2022, "published": "2022-06-01"},
-    {"id": "d", "title": "Cardiac imaging at scale", "abstract": "Images of the heart; agents act in a multi-agent world.",
+    {"id": "d", "title": "Cardiac imaging at scale",
+     "abstract": "Images of the heart; agents act in a multi-agent world.",
      "authors": ["J William III"], "venue": "miccai", "year": 2021, "published": "2021-09-01"},
-    {"id": "e", "title": "面向文档的检索方法", "abstract": "本文研究悬空引用与文档检索。", "authors": ["张伟"], "year": 2020},
-    {"id": "f", "title": "Scaling", "abstract": "On the size of things, with AT&T and something_2020-07-13_words.", "year": 2019},
+    {"id": "e", "title": "面向文档的检索方法",
+     "abstract": "本文研究悬空引用与文档检索。", "authors": ["张伟"], "year": 2020},
+    {"id": "f", "title": "Scaling",
+     "abstract": "On the size of things, with AT&T and something_2020-07-13_words.", "year": 2019},
 ]  # fmt: skip
 
 
@@ -126,7 +132,8 @@ TYPED = {
     "AT&T": "f", "something_2020-07-13_words": "f", "检索": "ae", "悬空": "e", "引用": "e",
     "au:araujo": "b", "au:Schrödinger": "a", 'au:"de Bruyn Kops, S M"': "c", 'au:"William III, J"': "d",
     "ti:imaging": "bd", "abs:heart": "d", "ti:heart": "", "area:applications": "b", "venue:cvpr": "bc",
-    "year:2020..2022": "cde", "year:2023-": "ab", "since:2023-01-01": "ab", "has:code": "a", "id:2401.12345": "a", "has:pdf": "a", "has:abstract -imaging": "acef",
+    "year:2020..2022": "cde", "year:2023-": "ab", "since:2023-01-01": "ab", "has:code": "a", "id:2401.12345": "a",
+    "has:pdf": "a", "has:abstract -imaging": "acef",
     "since:2020": "abcde", "until:2019": "f", "since:2020-06": "abcd",
     "imaging -cardiac": "b", "ti:cardiac OR ti:scaling": "df", "(ti:cardiac OR ti:yolov8) year:2021": "d",
     '"heart agents"': "d", '"large language models"': "a", "heart venue:cvpr": "", "10.48550/arXiv.2401.12345": "a",
@@ -140,7 +147,8 @@ def test_typed(wordy: Searcher, text: str, expected: str) -> None:
 
 
 NASTY = ['"', "*", "NEAR(", "a OR", "(((", "ti:", "-", "C#", "a'b", "ti:foo", "2401.99999", "AND", "OR OR", "\x00", "𝔸",
-         "'; DROP TABLE papers; --", "foo:bar", "year:abc", "~", "\\", "<script>", "id:", "since:soon", "“”", "（", "%"]  # fmt: skip
+         "'; DROP TABLE papers; --", "foo:bar", "year:abc", "~", "\\", "<script>", "id:",
+         "since:soon", "“”", "（", "%"]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -222,7 +230,8 @@ def test_by_date(wordy: Searcher) -> None:
     assert [h.paper.venue for h in wordy.search("imaging", sort="newest", today=TODAY).hits] == ["cvpr", "miccai"]
 
 
-@pytest.mark.parametrize("bad", [{"sort": "best"}, {"page_size": 0}, {"page_size": 5000}, {"chosen": {"colour": ["red"]}},
+@pytest.mark.parametrize("bad", [{"sort": "best"}, {"page_size": 0}, {"page_size": 5000},
+                                 {"chosen": {"colour": ["red"]}},
                                  {"chosen": {"year": ["abc"]}}])  # fmt: skip
 def test_bad_arguments_are_named(desk: Searcher, bad: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"sort|page size|colour|year"):
@@ -239,6 +248,11 @@ def test_snippets_mark_the_words_and_escape_the_rest(wordy: Searcher) -> None:
 def test_chinese_question_marks_english_words(desk: Searcher) -> None:
     hits = desk.search("检索 year:2024", today=TODAY).hits
     assert "<mark>Retrieval</mark>" in hits[0].title_html
+
+
+def test_parts_of_the_score(desk: Searcher, wordy: Searcher) -> None:
+    assert set(desk.search("heart", today=TODAY).hits[0].parts) == {"words", "meaning"}
+    assert set(wordy.search("heart", today=TODAY).hits[0].parts) == {"words"}
 
 
 def test_similar_papers(desk: Searcher, wordy: Searcher, library: Library) -> None:

@@ -96,6 +96,7 @@ class Record:
     title_derived: bool = False
     authors_truncated: bool = False
     summarised: bool = False  # the abstract is this project's own summary, not the authors' text
+    month_only: bool = False  # of ``published`` only the month is known; its day is the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ class Paper:
     related: tuple[PaperId, ...] = ()
     authors_truncated: bool = False
     summarised: bool = False
+    month_only: bool = False
     damaged: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -146,6 +148,11 @@ class Paper:
     def day(self) -> date | None:
         """The day it is filed under: first listing, else publication."""
         return self.listed or self.published
+
+    @property
+    def day_is_month(self) -> bool:
+        """Whether ``day`` stands for its month."""
+        return self.month_only and not self.listed
 
     def identifier(self, scheme: Scheme) -> str | None:
         """The first identifier of a scheme."""
@@ -239,7 +246,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import did: ``read`` = new + updated + unchanged + refused; ``merged`` of the new joined a known paper."""
+    """What an import did: ``read`` = new + updated + unchanged + refused; ``merged`` of the new joined known papers."""
 
     read: int = 0
     new: int = 0

@@ -153,7 +153,8 @@ def paper_lines(paper: Paper, records: Sequence[StoredRecord], urls: Sequence[st
     if facts:
         yield wrapped(facts, 0)
     if paper.day:
-        yield f"{'Listed' if paper.listed else 'Published'} {paper.day.isoformat()}"
+        day = paper.day.isoformat()
+        yield f"{'Listed' if paper.listed else 'Published'} {day[:7] if paper.day_is_month else day}"
     if paper.status:
         yield safe(f"Status: {paper.status}")
     if paper.abstract:

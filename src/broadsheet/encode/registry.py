@@ -62,8 +62,8 @@ def open_encoder(
 ) -> Encoder:
     """Open an encoder, converting its weights into ``models_dir`` the first time (about ten seconds).
 
-    ``key`` is sent to servers that want one; ``say`` is told what takes time. Raises EncoderUnavailableError where weights or service are out of reach, and
-    SettingsError for an unknown name.
+    ``key`` is sent to servers that want one; ``say`` is told what takes time. Raises EncoderUnavailableError where
+    weights or service are out of reach, and SettingsError for an unknown name.
     """
     encoder_id(spec)
     if spec in _BUNDLED:

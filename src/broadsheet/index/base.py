@@ -28,7 +28,8 @@ titles; ``forms`` the exact forms of ``text.forms`` such as ``c++`` and ``gpt-4`
 
 FACET_FIELDS = ("area", "subarea", "category", "venue", "code", "has", "identifier")
 """Fields of ``Facet``. ``subarea`` is ``area + SUBAREA_SEPARATOR + subarea``; ``category`` any area's or subarea's
-bare name; ``code`` is ``yes`` or ``no``, ``has`` is ``abstract`` or ``pdf``. Compared folded, so that case and accents do not matter."""
+bare name; ``code`` is ``yes`` or ``no``, ``has`` is ``abstract`` or ``pdf``. Compared folded, so that case and accents
+do not matter."""
 
 COUNTED_FACETS = ("area", "subarea", "venue", "year", "code")
 """Facets that ``TextIndex.facets`` counts."""

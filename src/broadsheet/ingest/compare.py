@@ -32,7 +32,7 @@ from broadsheet.text import fold, same_person, to_plain
 YEAR_GAP = 1
 PREPRINT_GAP = 3
 DIFFERENT_TITLES = 0.5
-"""Share of the shorter title's words below which two titles with one DOI are of two works."""
+"""Share of the shorter title's long words below which two titles with one DOI are of two works."""
 SUMMARY_WORDS = 0.3
 SUMMARY_WORDS_OF_TWO = 0.45
 """Shares of the long words of title and summary that the abstract must have (rule 4); the second for two authors.
@@ -89,10 +89,16 @@ def clearly_different(a: Reading, b: Reading) -> bool:
         return False
     if a.fingerprint.isascii() != b.fingerprint.isascii():
         return False
-    words_a, words_b = title_words(a.title), title_words(b.title)
     if numbering(a.title) != numbering(b.title):
         return True
+    words_a, words_b = _long_words(a.title), _long_words(b.title)
     return len(words_a & words_b) < DIFFERENT_TITLES * min(len(words_a), len(words_b))
+
+
+def _long_words(title: str) -> frozenset[str]:
+    """Words of four letters and more, as far as a title has any: the others are the same in all titles."""
+    words = title_words(title)
+    return frozenset(word for word in words if len(word) >= 4) or words
 
 
 def _years_agree(a: Reading, b: Reading) -> bool:

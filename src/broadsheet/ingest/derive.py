@@ -54,6 +54,7 @@ def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
     told = _first(ordered, "abstract", origins, lambda r: not r.abstract, _abstract_order)
     listed = _first(ordered, "authors", origins, lambda r: not r.authors, _author_order)
     venue, year, status = _publication(ordered, origins)
+    published, listing = _first_published(ordered, origins), _first_listed(ordered, origins)
     title, abstract = titled.title, told.abstract
     authors = _best_spelling(listed.authors, ordered)
     return Paper(
@@ -65,8 +66,9 @@ def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
         areas=_areas(area for r in ordered for area in r.record.areas),
         venue=venue,
         year=year,
-        published=_earliest(ordered, "published", origins),
-        listed=_earliest(ordered, "listed", origins),
+        published=published.record.published if published else None,
+        month_only=published.record.month_only if published else False,
+        listed=listing.record.listed if listing else None,
         links=_links(link for r in ordered for link in r.record.links),
         keywords=_unique((word for r in ordered for word in r.record.keywords), fold),
         status=status,
@@ -151,14 +153,28 @@ def _publication(ordered: Sequence[Reading], origins: dict[str, str]) -> tuple[s
     )
 
 
-def _earliest(ordered: Sequence[Reading], field: str, origins: dict[str, str]) -> date | None:
-    dated = [reading for reading in ordered if getattr(reading.record, field)]
-    if not dated:
-        return None
-    first = min(dated, key=lambda reading: getattr(reading.record, field))
-    origins[field] = _origin(first)
-    found: date = getattr(first.record, field)
-    return found
+def _first_published(ordered: Sequence[Reading], origins: dict[str, str]) -> Reading | None:
+    """The record of the earliest publication; within its month one that knows the day."""
+
+    def order(reading: Reading) -> tuple[int, int, bool, int]:
+        day = reading.record.published or date.max
+        return day.year, day.month, reading.record.month_only, day.day
+
+    return _dated((r for r in ordered if r.record.published), order, "published", origins)
+
+
+def _first_listed(ordered: Sequence[Reading], origins: dict[str, str]) -> Reading | None:
+    """The record of the first listing."""
+    return _dated((r for r in ordered if r.record.listed), lambda r: r.record.listed or date.max, "listed", origins)
+
+
+def _dated(
+    dated: Iterable[Reading], order: Callable[[Reading], Any], field: str, origins: dict[str, str]
+) -> Reading | None:
+    first = min(dated, key=order, default=None)
+    if first:
+        origins[field] = _origin(first)
+    return first
 
 
 def _unique(values: Iterable[T], key: Callable[[T], object]) -> tuple[T, ...]:

@@ -69,15 +69,23 @@ def _values(readings: Sequence[Reading], scheme: Scheme) -> set[str]:
     return {i.value for reading in readings for i in reading.identifiers if i.scheme is scheme}
 
 
-def _contradict(a: Sequence[Reading], b: Sequence[Reading], verdict: Verdict) -> bool:
-    """Whether both papers have identifiers of one scheme and none in common.
+def _apart(a: Sequence[Reading], b: Sequence[Reading], scheme: Scheme) -> bool:
+    """Whether both have identifiers of a scheme, and none in common."""
+    left, right = _values(a, scheme), _values(b, scheme)
+    return bool(left) and bool(right) and not left & right
 
-    An identifier in common outweighs this for all schemes but arXiv, whose ids are given once for a work.
+
+def _contradict(a: Sequence[Reading], b: Sequence[Reading]) -> bool:
+    """Whether identifiers say that two papers which seem the same are not.
+
+    Two arXiv ids are two works, whatever else is in common. Any other identifier in common outweighs those that differ,
+    but a DOI does not: it may be a slip, or that of a whole issue.
     """
-    schemes = (Scheme.ARXIV,) if verdict is Verdict.IDENTIFIED else (Scheme.ARXIV, *_ONE_EACH)
-    return any(
-        (left := _values(a, scheme)) and (right := _values(b, scheme)) and not left & right for scheme in schemes
-    )
+    if _apart(a, b, Scheme.ARXIV):
+        return True
+    if any(_values(a, scheme) & _values(b, scheme) for scheme in Scheme if scheme is not Scheme.DOI):
+        return False
+    return any(_apart(a, b, scheme) for scheme in _ONE_EACH)
 
 
 def standing(
@@ -90,7 +98,7 @@ def standing(
     if judged is JudgementKind.MERGE:
         return Verdict.IDENTIFIED, True
     verdict = max(compare(x, y) for x in a for y in b)
-    if verdict >= Verdict.SAME and _contradict(a, b, verdict):
+    if verdict >= Verdict.SAME and _contradict(a, b):
         return Verdict.LINKED, False
     return verdict, False
 
@@ -128,9 +136,9 @@ def decide(
         elif verdict is Verdict.LINKED:
             linked.append(candidate.id)
     # The surest first, so that of two papers that contradict each other the surer one is joined.
-    for by_word, verdict, candidate in sorted(ranked, key=lambda r: (not r[0], -r[1], _age(r[2].id))):
+    for by_word, _, candidate in sorted(ranked, key=lambda r: (not r[0], -r[1], _age(r[2].id))):
         split = judgements.between(_keys(group), _keys(candidate.readings)) is JudgementKind.SPLIT
-        if split or (not by_word and _contradict(group, candidate.readings, verdict)):
+        if split or (not by_word and _contradict(group, candidate.readings)):
             linked.append(candidate.id)
         else:
             group += candidate.readings
@@ -143,4 +151,4 @@ def decide(
 
 
 def _stays(incoming: Reading, home: Candidate, judged_apart: bool) -> bool:
-    return not judged_apart and not _contradict((incoming,), home.readings, Verdict.IDENTIFIED)
+    return not judged_apart and not _apart((incoming,), home.readings, Scheme.ARXIV)

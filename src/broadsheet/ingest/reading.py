@@ -92,11 +92,6 @@ def particular(fingerprint: str) -> bool:
     return len(fingerprint) >= SHORTEST_IDENTITY and fingerprint not in GENERIC_TITLES
 
 
-def squeeze(text: str) -> str:
-    """Folded letters and digits of a text."""
-    return "".join(_WORD.findall(fold(text)))
-
-
 def read(record: Record) -> Reading:
     """Clean a record's texts and make its keys."""
     title, abstract = clean(record.title), clean(record.abstract)
@@ -104,7 +99,9 @@ def read(record: Record) -> Reading:
     if not record.title_derived:
         fingerprint = title_fingerprint(title)
         core = _core(title, fingerprint)
-    implied = (other for identifier in record.identifiers for other in implied_identifiers(identifier))
+    # What a DOI implies does not count beside an identifier that says otherwise: one of the two is a slip.
+    named = {identifier.scheme for identifier in record.identifiers}
+    implied = [j for i in record.identifiers for j in implied_identifiers(i) if j.scheme not in named]
     authors = tuple(name for author in record.authors if (name := display_name(author)))
     head = "" if record.summarised else _head(abstract)
     return Reading(
@@ -133,7 +130,7 @@ def _match_keys(record: Record, fingerprint: str, core: str, head: str, authors:
 
 def _head(abstract: str) -> str:
     # Enough characters for ABSTRACT_HEAD letters and digits of prose, whatever its spaces and formulas.
-    head = squeeze(to_plain(abstract[: 3 * ABSTRACT_HEAD]))[:ABSTRACT_HEAD]
+    head = title_fingerprint(abstract[: 3 * ABSTRACT_HEAD])[:ABSTRACT_HEAD]
     return head if len(head) >= SHORTEST_ABSTRACT else ""
 
 

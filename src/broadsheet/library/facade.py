@@ -40,7 +40,7 @@ def open_library(
 ) -> Library:
     """Open the library in ``home`` (see ``load_settings``), making it if there is none.
 
-    ``say`` is told what takes time. Raises SettingsError, StoreError, and NotFoundError when ``read_only`` finds nothing.
+    ``say`` is told what takes time. Raises SettingsError, StoreError, and NotFoundError when ``read_only`` finds none.
     """
     return Library(settings or load_settings(home), read_only=read_only, say=say)
 
@@ -73,7 +73,8 @@ class Library:
     ) -> Results:
         """One page of results for a question in the reader's syntax (see ``query``).
 
-        ``facets`` narrows by values of ``area``, ``subarea`` ("Theory · Learning Theory"), ``venue``, ``year``, ``code``.
+        ``facets`` narrows by values of ``area``, ``subarea`` ("Theory · Learning Theory"), ``venue``, ``year`` and
+        ``code``.
         ``today`` is what relative days count from. Raises InputError for a sort or facet that does not exist.
         """
         size = page_size or self.settings.page_size

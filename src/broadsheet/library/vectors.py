@@ -153,7 +153,7 @@ class VectorService:
 
 
 class _mapper:  # noqa: N801 - used like a function
-    """A context that gives the function from texts to vectors: worker processes, or the encoder itself if it is remote."""
+    """A context that gives the function from texts to vectors: worker processes, or a remote encoder itself."""
 
     def __init__(self, settings: Settings, spec: str, encoder: Encoder, workers: int, niceness: int) -> None:
         self._encoder = encoder

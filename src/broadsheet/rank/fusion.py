@@ -17,7 +17,10 @@ Scores = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Fused:
-    """A ranking of n papers, best first, equal scores by ascending id. All scores lie in [0, 1]."""
+    """A ranking of n papers, best first, equal scores by ascending id. All scores lie in [0, 1].
+
+    ``meaning`` is not a number where a paper has no vector.
+    """
 
     ids: Ids
     scores: Scores
@@ -51,4 +54,5 @@ def fuse(
     meaning = np.where(known, scaled(cosine, low, highest), word_part)
     total = (1 - weight) * word_part + weight * meaning
     order = np.lexsort((ids, -total))
-    return Fused(ids[order], total[order], word_part[order], meaning[order])
+    shown = np.where(known, meaning, np.nan)
+    return Fused(ids[order], total[order], word_part[order], shown[order])

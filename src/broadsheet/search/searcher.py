@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -136,7 +137,7 @@ class Searcher:
         plan = compose(parsed, chosen, boosts)
         pinned = self._pinned(text, run) if not chosen else None
         if pinned is not None and parse_identifier(text):
-            ranking = _Ranking(pinned, [(1.0, 1.0, 0.0)] * len(pinned), len(pinned), len(pinned), 1)
+            ranking = _Ranking(pinned, [(1.0, 1.0, math.nan)] * len(pinned), len(pinned), len(pinned), 1)
             plan = replace(plan, words=IdIs(tuple(pinned)), must=None)
         else:
             ranking = self._rank(plan, window, pinned or [], run)
@@ -175,7 +176,7 @@ class Searcher:
             found = self._index.search(Match(paper.title, plan_fields), limit=limit + 1)
             kept = [(i, s) for i, s in zip(found.ids, found.scores, strict=True) if i != paper.id][:limit]
             best = max((s for _, s in kept), default=1.0) or 1.0
-            ids, scores = [i for i, _ in kept], [(s / best, s / best, 0.0) for _, s in kept]
+            ids, scores = [i for i, _ in kept], [(s / best, s / best, math.nan) for _, s in kept]
         return self._hits(_Ranking(ids, scores, len(ids), len(ids), 1), (), run)
 
     def coverage(self) -> float:
@@ -201,7 +202,7 @@ class Searcher:
         if found.total > DEEPEST:
             run.notes.append(f"{found.total:,} papers match; the first {DEEPEST:,} can be paged through.")
         best = max(found.scores, default=0.0) or 1.0
-        return _Ranking(list(found.ids), [(s / best, s / best, 0.0) for s in found.scores], total, found.total, at)
+        return _Ranking(list(found.ids), [(s / best, s / best, math.nan) for s in found.scores], total, found.total, at)
 
     def _rank_soft(self, plan: Plan, window: _Window, pinned: list[PaperId], run: _Run) -> _Ranking:
         fused, matching, extra = self._candidates(plan, run)
@@ -329,7 +330,7 @@ class Searcher:
                 Hit(
                     paper=papers[i],
                     score=score,
-                    parts={"words": words, "meaning": meaning},
+                    parts={"words": words} if math.isnan(meaning) else {"words": words, "meaning": meaning},
                     snippet=marker.snippet(papers[i].abstract),
                     title_html=marker.title(papers[i].title),
                 )

@@ -19,9 +19,9 @@ _SPECIAL = re.compile(r"[&%#_{}$~^\\]")
 _EMPHASIS = re.compile(r"(\*{1,2}|`)(?=\S)(.+?)(?<=\S)\1")
 # A word with a capital after its first letter, or a lone capital inside a title: styles would make it small.
 _CAPITALS = re.compile(r"(?<![\\{\w])(\w*[A-Z]\w*[A-Z]\w*|\w+[A-Z]\w*)")
-_STOP = frozenset("a an the on of for in to and with from by at is are how what why when do does can".split())
+_STOP = frozenset(["a", "an", "the", "on", "of", "for", "in", "to", "and", "with", "from", "by", "at", "is", "are", "how", "what", "why", "when", "do", "does", "can"])
 _SUFFIX = re.compile(r"^(jr|sr|ii|iii|iv)\.?$", re.IGNORECASE)
-_PARTICLES = frozenset("von van de der den del della di da dos du la le ten ter zu zur al bin el".split())
+_PARTICLES = frozenset(["von", "van", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le", "ten", "ter", "zu", "zur", "al", "bin", "el"])
 
 
 def escape(text: str) -> str:

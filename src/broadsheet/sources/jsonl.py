@@ -176,15 +176,16 @@ def _keywords(entry: dict[str, Any]) -> Iterator[str]:
             yield from (word for word in texts_of(value, name) if word[0].isalnum())
 
 
-def _published(entry: dict[str, Any], year: int | None) -> tuple[date | None, int | None]:
-    """The day and the year of publication; a date such as "2019" gives the year alone."""
+def _published(entry: dict[str, Any], year: int | None) -> tuple[date | None, bool, int | None]:
+    """The day of publication, whether only its month is known, and the year; a date such as "2019" gives that alone."""
     value = _first(entry, "published", "publication_date", "publicationDate", "published_month")
     if value is None and "hf_names" not in entry:  # the date of a Daily Papers row is the day of listing
         value = entry.get("date")
     day = date_of(value, "published")
     if day is None and year and (month := month_of(entry.get("month"))):
         day = date(year, month, 1)
-    return day, year or (day.year if day else year_of(value) if isinstance(value, (str, int)) else None)
+    month_only = day is not None and date_of(value, "published", whole=True) is None
+    return day, month_only, year or (day.year if day else year_of(value) if isinstance(value, (str, int)) else None)
 
 
 def _listed(entry: dict[str, Any]) -> date | None:
@@ -258,7 +259,7 @@ def record_of(entry: dict[str, Any], raw: str, source: str, limits: Limits) -> R
     if isinstance(comment, str):
         links.extend(code_links(comment))
     venue, venue_year = _venue(entry, identifiers)
-    published, year = _published(entry, year_of(entry.get("year")) or venue_year)
+    published, month_only, year = _published(entry, year_of(entry.get("year")) or venue_year)
     return Record(
         source=source,
         key=_key(entry, identifiers, title, raw),
@@ -271,6 +272,7 @@ def record_of(entry: dict[str, Any], raw: str, source: str, limits: Limits) -> R
         venue=venue,
         year=year,
         published=published,
+        month_only=month_only,
         listed=_listed(entry),
         links=tuple(dict.fromkeys(links)),
         keywords=tuple(dict.fromkeys(_keywords(entry))),

@@ -73,6 +73,7 @@ def _shared_fields(item: Record | Paper) -> dict[str, Any]:
         "status": item.status,
         "authors_truncated": item.authors_truncated,
         "summarised": item.summarised,
+        "month_only": item.month_only,
     }
     return {name: value for name, value in fields.items() if value}
 
@@ -97,6 +98,7 @@ def _shared_values(fields: dict[str, Any]) -> dict[str, Any]:
         "status": fields.get("status", ""),
         "authors_truncated": fields.get("authors_truncated", False),
         "summarised": fields.get("summarised", False),
+        "month_only": fields.get("month_only", False),
     }
 
 

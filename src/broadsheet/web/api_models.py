@@ -60,6 +60,7 @@ class PaperOut(BaseModel):
     venue: str
     year: int | None
     published: date | None = Field(description="Day of publication.")
+    month_only: bool = Field(description="Whether only the month of publication is known.")
     listed: date | None = Field(description="Day on which it was first listed or announced.")
     links: list[LinkOut]
     has_code: bool
@@ -85,6 +86,7 @@ class PaperOut(BaseModel):
             venue=paper.venue,
             year=paper.year,
             published=paper.published,
+            month_only=paper.month_only,
             listed=paper.listed,
             links=[LinkOut(kind=link.kind, url=link.url) for link in paper.links],
             has_code=paper.has_code,

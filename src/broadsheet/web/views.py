@@ -107,6 +107,18 @@ def written(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
+def published(paper: Paper) -> str:
+    """When a paper was published, as far as is known: "8 June 2026", or "June 2026"."""
+    if not paper.published:
+        return ""
+    return month(paper.published) if paper.month_only else written(paper.published)
+
+
+def month(day: date) -> str:
+    """A day's month: "June 2026"."""
+    return f"{MONTHS[day.month - 1]} {day.year}"
+
+
 def written_long(day: date) -> str:
     """Monday, 30 November 2026."""
     return f"{WEEKDAYS[day.weekday()]}, {written(day)}"
@@ -145,21 +157,27 @@ def asking(field: str, *values: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Papers of one day; ``day`` is None for those without a date."""
+    """Papers of one day, or of a month where no more is known; ``day`` is None for those without a date."""
 
     day: date | None
     papers: tuple[Paper, ...]
 
     @property
     def heading(self) -> str:
-        """The day written out."""
-        return written_long(self.day) if self.day else "Without a date"
+        """The day or month written out."""
+        return day_heading(self.day, self.papers) if self.day else "Without a date"
 
 
 def sections(papers: Iterable[Paper]) -> Iterator[Section]:
     """Papers in the order given, divided at each new day."""
-    for day, group in groupby(papers, key=lambda paper: paper.day):
+    for (day, _), group in groupby(papers, key=lambda paper: (paper.day, paper.day_is_month)):
         yield Section(day, tuple(group))
+
+
+def day_heading(day: date, papers: Iterable[Paper]) -> str:
+    """ "Thursday, 1 October 2026"; only the month where that is all that is known of these papers."""
+    known = list(papers)
+    return month(day) if known and all(paper.day_is_month for paper in known) else written_long(day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +323,8 @@ FILTERS = {
     "percent": percent,
     "score": score,
     "written": written,
+    "published": published,
+    "day_heading": day_heading,
     "written_long": written_long,
     "venue": venue,
     "names": names,
