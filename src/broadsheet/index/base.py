@@ -187,6 +187,13 @@ class TextIndex(Protocol):
     def clear(self) -> None:
         """Take out all papers; as with ``add``, nothing is seen before ``commit``."""
 
+    def verify(self) -> None:
+        """Compare all files with their checksums.
+
+        Raises:
+            IndexDamagedError: bytes have changed, or a file is missing.
+        """
+
     def optimise(self) -> None:
         """Wait for merges and drop files that are no longer used."""
 

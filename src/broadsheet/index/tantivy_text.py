@@ -6,19 +6,22 @@ was. One process writes (Tantivy's lock), any number read; readers see a new com
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tantivy
 
-from ..errors import BusyError, IndexDamagedError
+from ..errors import BroadsheetError, BusyError, IndexDamagedError, StoreError
 from ..model import IndexDocument, PaperId
 from .base import COUNTED_FACETS, Either, IdIs, Ids, Sort, TextHits, TextQuery
 from .tantivy_query import Compiler, is_scored
@@ -31,6 +34,14 @@ _SLACK = 16
 _MOST_TIES = 100_000  # of more equal scores, the page has those that come first in the index
 _MOST_VALUES = 65_000  # of one facet; Tantivy's limit on buckets
 _REMEMBERED = 16
+_OS_ERROR = re.compile(r"(?:os error|code:) (\d+)")
+_OS_REMEDIES = {
+    errno.ENOSPC: "make room on this disk and try again (nothing is lost)",
+    errno.EDQUOT: "make room on this disk and try again (nothing is lost)",
+    errno.EACCES: "correct the permissions and try again",
+    errno.EROFS: "even reading needs a lock file in that folder, so copy the library to a disk that can be written",
+}
+_SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 
 
 class TantivyIndex:
@@ -117,7 +128,7 @@ class TantivyIndex:
         """Compare every file with the checksum in its footer.
 
         Raises:
-            IndexDamagedError: bytes have changed, or a segment's file is cut short.
+            IndexDamagedError: bytes have changed, or a segment's file is cut short or missing.
         """
         with self._damage():
             for path in _segment_files(self.folder):
@@ -201,8 +212,14 @@ class TantivyIndex:
             try:
                 yield self._writer
             except (ValueError, OSError):
-                self._writer = None
+                self._abandon_writer()
                 raise
+
+    def _abandon_writer(self) -> None:
+        """Give up a writer that failed, and its lock now: the error may keep the object alive for long."""
+        writer, self._writer = self._writer, None
+        with suppress(ValueError, OSError):  # why it failed is being raised already
+            writer.wait_merging_threads()
 
     def _open_writer(self) -> Any:
         try:
@@ -217,7 +234,7 @@ class TantivyIndex:
         try:
             yield
         except (ValueError, OSError) as error:
-            raise IndexDamagedError(f"the text index {self.folder} failed: {error}; {REMEDY}") from error
+            raise _meaning(f"the text index {self.folder} failed", error) from error
 
 
 def _open(folder: Path) -> Any:
@@ -232,11 +249,20 @@ def _open(folder: Path) -> Any:
             raise IndexDamagedError(f"{folder} holds {what}; {REMEDY}")
         index = tantivy.Index(build_schema(), path=str(folder), reuse=True)
     except (ValueError, OSError) as error:
-        raise IndexDamagedError(f"cannot open the text index {folder}: {error}; {REMEDY}") from error
+        raise _meaning(f"cannot open the text index {folder}", error) from error
     for name, analyzer in analyzers().items():
         index.register_tokenizer(name, analyzer)
     index.config_reader("manual")
     return index
+
+
+def _meaning(what: str, error: Exception) -> BroadsheetError:
+    """The error with its remedy. Tantivy's errors of the operating system are told by their numbers in the text."""
+    numbers = _OS_ERROR.findall(str(error)) or [str(getattr(error, "errno", ""))]
+    for number, remedy in _OS_REMEDIES.items():
+        if str(number) in numbers:
+            return StoreError(f"{what}: {os.strerror(number)}; {remedy}")
+    return IndexDamagedError(f"{what}: {error}; {REMEDY}")
 
 
 def _by_score(searcher: Any, compiled: Any, limit: int, offset: int) -> TextHits:
@@ -263,7 +289,9 @@ def _segment_files(folder: Path) -> Iterator[Path]:
     """The files of the committed segments."""
     segments = json.loads((folder / "meta.json").read_bytes())["segments"]
     for segment in segments:
-        yield from sorted(folder.glob(segment["segment_id"].replace("-", "") + ".*"))
+        name = segment["segment_id"].replace("-", "")
+        yield from (folder / f"{name}.{part}" for part in _SEGMENT_PARTS)
+        yield from sorted(folder.glob(f"{name}.*.del"))
 
 
 def _verify_footer(path: Path) -> None:

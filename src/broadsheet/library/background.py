@@ -74,8 +74,8 @@ class Background:
 
     def _index(self) -> None:
         library = self._library
-        if library.store.last_seq() > library.index.applied_seq():
-            library.update_index()
+        if library.store.last_seq() != library.index.applied_seq():
+            library.update_index(wait=0, should_stop=self._stop.is_set)
 
     def _encode(self) -> None:
         self._done = self._total = 0

@@ -71,6 +71,7 @@ def _database(library: Library) -> tuple[bool, str]:
 
 
 def _index(library: Library) -> tuple[bool, str]:
+    library.index.verify()
     behind = library.store.last_seq() - library.index.applied_seq()
     papers, indexed = library.store.counts().papers, library.index.count()
     if behind > 0:
@@ -92,5 +93,6 @@ def _encoder(library: Library) -> tuple[bool, str]:
 def _vectors(library: Library) -> tuple[bool, str]:
     if library.vectors.wanted == "none":
         return True, "none are wanted"
+    library.vectors.verify()
     pending = library.vectors.pending()
     return not pending, f"{pending:,} papers lack one; run: broadsheet encode" if pending else "complete"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime
 from importlib.resources import as_file, files
@@ -13,22 +13,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from broadsheet.errors import InputError, NotFoundError, StoreError
+from broadsheet.errors import IndexDamagedError, InputError, NotFoundError, StoreError
 from broadsheet.identifiers import parse_identifier
 from broadsheet.index import TextIndex, open_text_index
 from broadsheet.ingest import Follower, drain, file_digest, import_items, merge_papers, rebuild, split_record
 from broadsheet.library.background import Background
 from broadsheet.library.checks import Check, run_checks
-from broadsheet.library.vectors import VectorService
+from broadsheet.library.vectors import Pair, VectorService
 from broadsheet.model import Hit, ImportSummary, Paper, PaperId, RecordId, Results, Status, StoredRecord
 from broadsheet.search import Boosts, Searcher, Tuning
 from broadsheet.settings import Settings, load_settings
 from broadsheet.sources import Item, read_file
 from broadsheet.sources.bibtex import to_bibtex
-from broadsheet.store import Store, WriteBatch, open_store
+from broadsheet.sources.exported import export_record
+from broadsheet.store import Store, open_store
 
 ImportProgress = Callable[[int, int | None, str], None]
 """Told bytes read, bytes in all (None: unknown) and a note."""
+_LARGEST_ID = 2**63 - 1  # what a database can hold
 
 
 def open_library(
@@ -57,6 +59,7 @@ class Library:
         self._lock = threading.RLock()
         self._index: TextIndex | None = None
         self._searcher: Searcher | None = None
+        self._pair: Pair | None = None  # what the searcher has
         self._background: Background | None = None
 
     # Reading
@@ -75,11 +78,14 @@ class Library:
 
         ``facets`` narrows by values of ``area``, ``subarea`` ("Theory · Learning Theory"), ``venue``, ``year`` and
         ``code``.
-        ``today`` is what relative days count from. Raises InputError for a sort or facet that does not exist.
+        ``today`` is what relative days count from. Raises InputError for a sort or facet that does not exist, and
+        IndexDamagedError.
         """
         size = page_size or self.settings.page_size
         day = today or datetime.now(UTC).date()
-        return self.searcher.search(text, page=page, page_size=size, sort=sort, chosen=facets, today=day)
+        found = self.searcher.search(text, page=page, page_size=size, sort=sort, chosen=facets, today=day)
+        behind = self._behind()
+        return replace(found, notes=(*found.notes, _not_indexed(behind))) if behind else found
 
     def paper(self, key: int | str) -> Paper:
         """A paper by its number or any identifier; a merged one gives the surviving paper. Raises NotFoundError."""
@@ -111,11 +117,13 @@ class Library:
         return to_bibtex(self.paper(paper_id))
 
     def export_records(self) -> Iterator[dict[str, Any]]:
-        """Every record as its source gave it, with where it came from; what ``import`` reads again."""
+        """Every record, its entry as it came in ``raw``; ``import`` makes the same records of it again.
+
+        ``paper`` and ``seen`` are for the reader. What people decided about papers is not among it.
+        """
         for stored in self.store.iterate_records():
-            record = stored.record
-            yield {"source": record.source, "key": record.key, "paper": stored.paper_id,
-                   "seen": stored.seen.isoformat(), "raw": _parsed(record.raw)}  # fmt: skip
+            seen = stored.seen.isoformat()
+            yield {**export_record(stored.record), "paper": stored.paper_id, "seen": seen}
 
     def status(self) -> Status:
         """How much there is, how much of it is indexed and has vectors. Opens no encoder."""
@@ -125,7 +133,7 @@ class Library:
             papers=counts.papers,
             records=counts.records,
             indexed=self.index.count(),
-            pending_changes=max(0, self.store.last_seq() - self.index.applied_seq()),
+            pending_changes=self._behind(),
             encoded=min(self.vectors.count(), counts.papers),
             encoder=self.vectors.in_service,
             encoder_note=self.vectors.note,
@@ -155,42 +163,44 @@ class Library:
 
     def merge(self, first: PaperId, second: PaperId, why: str = "") -> PaperId:
         """Say that two papers are one; later imports respect it. Returns the surviving paper."""
-        kept = merge_papers(self.store, self.paper(first).id, self.paper(second).id, now=_now(), why=why)
-        self.update_index()
+        with self.store.writing():
+            kept = merge_papers(self.store, self.paper(first).id, self.paper(second).id, now=_now(), why=why)
+            self.update_index()
         return kept
 
     def split(self, record_id: RecordId, why: str = "") -> PaperId:
         """Say that a record is not of its paper; later imports respect it. Returns the record's own paper."""
-        made = split_record(self.store, record_id, now=_now(), why=why)
-        self.update_index()
+        if not 0 < record_id <= _LARGEST_ID:
+            raise NotFoundError(f"no record {record_id}; it may have been mistyped")
+        with self.store.writing():
+            made = split_record(self.store, record_id, now=_now(), why=why)
+            self.update_index()
         return made
 
     def encode(self, on_progress: Callable[[int, int], None] = lambda done, total: None, **options: Any) -> int:
         """Make the vectors that are lacking; returns how many were made (see ``VectorService.encode``)."""
-        made = self.vectors.encode(on_progress=on_progress, **options)
-        self._forget_searcher()
-        return made
+        return self.vectors.encode(on_progress=on_progress, **options)
 
-    def update_index(self) -> int:
+    def update_index(self, *, wait: float | None = None, should_stop: Callable[[], bool] = lambda: False) -> int:
         """Bring the text index up to the last change; returns how many changes there were.
 
-        Raises BusyError while another process writes the index.
+        ``should_stop`` is asked between commits. Raises BusyError while another thread or process writes, after
+        ``wait`` seconds (None: as long as the store waits).
         """
-        try:
-            return drain(self.store, self.index)
-        finally:
-            self.index.close()  # gives up the writer's lock; reading goes on
+        with self.store.writing(wait), self._index_writer() as index:
+            return drain(self.store, index, should_stop=should_stop)
 
     def rebuild_index(self, on_batch: Callable[[int], None] | None = None) -> int:
-        """Make the text index again from the database, whatever state it is in; returns the number of papers."""
-        with self._lock:
-            self._close_index()
-            shutil.rmtree(self.settings.index_dir / "text", ignore_errors=True)
+        """Make the text index again from the database, whatever state it is in; returns the number of papers.
+
+        An index that is sound answers until the new one is complete. Vectors whose files are damaged are removed.
+        Raises BusyError while another thread or process writes.
+        """
+        with self.store.writing():
+            self._drop_damaged_index()
             self.vectors.drop_damaged()
-            try:
-                return rebuild(self.store, self.index, on_batch=on_batch)
-            finally:
-                self.index.close()
+            with self._index_writer() as index:
+                return rebuild(self.store, index, on_batch=on_batch)
 
     def start_background(self) -> None:
         """Keep the index and the vectors up to date from a thread, until ``close``."""
@@ -217,18 +227,18 @@ class Library:
 
     @property
     def index(self) -> TextIndex:
-        """The text index, brought up to date when it is opened (if nobody else is writing)."""
+        """The text index. It may be behind the store: see ``update_index``. Raises IndexDamagedError."""
         with self._lock:
             if self._index is None:
-                self._index = open_text_index(self.settings.index_dir / "text")
+                self._index = open_text_index(self.settings.index_dir / "text", threads=2)
             return self._index
 
     @property
     def searcher(self) -> Searcher:
-        """The search desk with the encoder in service."""
+        """The search desk with the encoder in service; another one when that changes."""
         with self._lock:
-            if self._searcher is None:
-                pair = self.vectors.answering()
+            if self._searcher is None or self._pair is not self.vectors.opened():
+                pair = self._pair = self.vectors.answering()
                 s = self.settings
                 tuning = Tuning(s.weight_dense, s.weight_dense_cjk, Boosts(s.boost_title, s.boost_authors))
                 self._searcher = Searcher(
@@ -241,9 +251,6 @@ class Library:
             digest = file_digest(path)
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror}); check its name and permissions") from error
-        skip = self.store.import_progress(digest)
-        s = self.settings
-        items = read_file(path, max_entry_bytes=s.max_entry_bytes, max_authors=s.max_authors, skip=skip)
 
         def on_batch(summary: ImportSummary, last: Item) -> None:
             follower.notify()
@@ -251,30 +258,43 @@ class Library:
                 note = f"{summary.new:,} new" + (f", {summary.refused:,} refused" if summary.refused else "")
                 on_progress(last.position, last.total, note)
 
+        s = self.settings
+        with self.store.writing(), self._index_writer() as index:
+            skip = self.store.import_progress(digest)
+            items = read_file(path, max_entry_bytes=s.max_entry_bytes, max_authors=s.max_authors, skip=skip)
+            with Follower(self.store, index) as follower:
+                return import_items(self.store, items, now=_now, progress_of=digest, on_batch=on_batch)
+
+    @contextmanager
+    def _index_writer(self) -> Iterator[TextIndex]:
+        """The index for who holds the store's lock: whoever gives it up drops what others had not committed."""
+        index = self.index
         try:
-            with Follower(self.store, self.index) as follower:
-                summary = import_items(self.store, items, now=_now, progress_of=digest, on_batch=on_batch)
+            yield index
         finally:
-            self.index.close()
-        # Whole: when it is imported again all entries are looked at, and counted as unchanged.
-        self.store.write(WriteBatch(_now(), progress=(digest, 0)))
-        return summary
+            index.close()  # gives up the writer's lock; reading goes on
+
+    def _drop_damaged_index(self) -> None:
+        try:
+            self.index.verify()
+        except IndexDamagedError:
+            self._close_index()
+            shutil.rmtree(self.settings.index_dir / "text", ignore_errors=True)
+
+    def _behind(self) -> int:
+        """How many changes the index does not have yet."""
+        return max(0, self.store.last_seq() - self.index.applied_seq())
 
     def _number(self, key: int | str) -> PaperId | None:
         if isinstance(key, int):
-            return self.store.resolve(key)
+            return self.store.resolve(key) if 0 < key <= _LARGEST_ID else None
         found = parse_identifier(key)
         return self.store.papers_with_identifiers([found[0]]).get(found[0]) if found else None
 
-    def _forget_searcher(self) -> None:
-        with self._lock:
-            searcher, self._searcher = self._searcher, None
-        if searcher:
-            searcher.close()
-
     def _close_index(self) -> None:
-        self._forget_searcher()
         with self._lock:
+            # A searcher that is dropped ends its threads itself: another thread may be searching with it.
+            self._searcher = None
             if self._index is not None:
                 self._index.close()
                 self._index = None
@@ -291,11 +311,11 @@ def _make_folder(home: Path) -> None:
         raise StoreError(f"{home}: cannot be made ({error.strerror}); choose another folder with --home") from error
 
 
-def _parsed(raw: str) -> Any:
-    try:
-        return json.loads(raw)
-    except ValueError:
-        return raw
+def _not_indexed(behind: int) -> str:
+    return (
+        f"{behind:,} changes are not in the index yet and cannot be found; "
+        "if this stays so, run: broadsheet doctor --rebuild-index"
+    )
 
 
 def _added(first: ImportSummary, second: ImportSummary) -> ImportSummary:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from broadsheet.encode import Encoder, EncoderPool, Floats, encoder_id, open_encoder
-from broadsheet.errors import BroadsheetError, IndexDamagedError
+from broadsheet.errors import BroadsheetError, EncoderUnavailableError, IndexDamagedError, SettingsError, StoreError
 from broadsheet.index import VectorIndex, count_vectors, open_vectors, vectors_folder, verify_vectors
 from broadsheet.ingest import encode_pending, pending_count
 from broadsheet.settings import Settings
@@ -43,6 +46,7 @@ class VectorService:
         self._settings, self._store, self._say = settings, store, say
         self._folder = settings.index_dir / "vectors"
         self._pairs: dict[str, Pair] = {}
+        self._opening: dict[str, threading.Lock] = {}
         self.note = "" if settings.encoder != NONE else "no encoder is set: search goes by words alone"
 
     @property
@@ -56,9 +60,11 @@ class VectorService:
         if self.wanted == NONE:
             return NONE
         try:
-            return (self._folder / _IN_SERVICE).read_text("utf-8").strip() or self.wanted
-        except FileNotFoundError:
+            spec = (self._folder / _IN_SERVICE).read_text("utf-8", errors="replace").strip()
+            encoder_id(spec)
+        except (FileNotFoundError, SettingsError):
             return self.wanted
+        return spec
 
     def answering(self) -> Pair | None:
         """The encoder in service with its vectors; None where there is none or it is out of reach (see ``note``)."""
@@ -73,6 +79,11 @@ class VectorService:
                 self.note = str(error)
         return None
 
+    def opened(self) -> Pair | None:
+        """What ``answering`` would give, as far as it is open already."""
+        found = (self._pairs.get(spec) for spec in (self.in_service, self.wanted))
+        return next((pair for pair in found if pair), None)
+
     def count(self) -> int:
         """How many vectors are in service; opens no encoder."""
         spec = self.in_service
@@ -80,14 +91,16 @@ class VectorService:
 
     def drop_damaged(self) -> None:
         """Remove vectors whose files cannot be read or fail their checksums, so that they are made again."""
-        self._pairs.clear()
-        for folder in list(self._folder.iterdir()) if self._folder.exists() else []:
-            if not folder.is_dir():
-                continue
-            try:
-                verify_vectors(folder)
-            except IndexDamagedError:
+        self._pairs = {}
+        for folder in self._folders():
+            # Twice, because another process may replace the files between the reading of one and of the next.
+            if _is_damaged(folder) and _is_damaged(folder):
                 shutil.rmtree(folder)
+
+    def verify(self) -> None:
+        """Compare all files with their checksums. Raises IndexDamagedError."""
+        for folder in self._folders():
+            verify_vectors(folder)
 
     def encode(
         self,
@@ -99,18 +112,20 @@ class VectorService:
     ) -> int:
         """Make all vectors that the wanted encoder lacks; returns how many were made.
 
-        Raises EncoderUnavailableError, MissingExtraError, SettingsError, or BusyError when another process encodes.
+        Raises EncoderUnavailableError, MissingExtraError, SettingsError, StoreError where vectors cannot be written,
+        BusyError where another process is writing them.
         """
         if self.wanted == NONE:
             return 0
-        pair = self._open(self.wanted)
+        pair = self._open_whole(self.wanted)
         pair.vectors.reload()
         total = pending_count(self._store, pair.vectors)
         made = 0
         if total:
             count = workers or self._settings.encode_workers
             on_progress(0, total)
-            with _mapper(self._settings, self.wanted, pair.encoder, count, niceness) as encode:
+            mapper = _mapper(self._settings, self.wanted, pair.encoder, count, niceness)
+            with mapper as encode, self._written():
                 made = encode_pending(
                     self._store,
                     pair.vectors,
@@ -120,7 +135,8 @@ class VectorService:
                     on_progress=lambda done: on_progress(done, max(total, done)),
                 )
         if not should_stop():
-            self._put_in_service(self.wanted)
+            with self._written():
+                self._put_in_service(self.wanted)
         return made
 
     def pending(self) -> int:
@@ -132,24 +148,63 @@ class VectorService:
         return pending_count(self._store, pair.vectors)
 
     def _open(self, spec: str) -> Pair:
-        if spec not in self._pairs:
-            encoder = open_encoder(spec, self._settings.models_dir, key=self._settings.encoder_key, say=self._say)
-            vectors = open_vectors(self._folder, encoder.dimensions, encoder_id(spec))
-            self._pairs[spec] = Pair(spec, encoder, vectors)
-        return self._pairs[spec]
+        with self._opening.setdefault(spec, threading.Lock()):  # a search and the background want the same one
+            pairs = self._pairs
+            if spec not in pairs:
+                try:
+                    encoder = open_encoder(
+                        spec, self._settings.models_dir, key=self._settings.encoder_key, say=self._say
+                    )
+                    vectors = open_vectors(self._folder, encoder.dimensions, encoder_id(spec))
+                except OSError as error:
+                    raise EncoderUnavailableError(
+                        f"the encoder {spec} cannot be prepared ({error}); search works by words alone"
+                    ) from error
+                pairs[spec] = Pair(spec, encoder, vectors)
+            return pairs[spec]
+
+    def _open_whole(self, spec: str) -> Pair:
+        """``_open``, without vectors where those there are cannot be used."""
+        try:
+            return self._open(spec)
+        except IndexDamagedError:
+            shutil.rmtree(self._folder / vectors_folder(encoder_id(spec)), ignore_errors=True)
+            return self._open(spec)
 
     def _put_in_service(self, spec: str) -> None:
         """Let a complete encoder answer, and drop the vectors of all others."""
-        if self.in_service == spec and (self._folder / _IN_SERVICE).exists():
-            return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        aside = self._folder / f".{_IN_SERVICE}-{os.getpid()}"
-        aside.write_text(spec, "utf-8")
-        aside.replace(self._folder / _IN_SERVICE)
-        for folder in self._folder.iterdir():
-            if folder.is_dir() and folder.name != vectors_folder(encoder_id(spec)):
+        file = self._folder / _IN_SERVICE
+        if not file.exists() or self.in_service != spec:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            aside = self._folder / f".{_IN_SERVICE}-{os.getpid()}"
+            aside.write_text(spec, "utf-8")
+            aside.replace(file)
+            self._pairs = {k: v for k, v in self._pairs.items() if k == spec}
+        for folder in self._folders():
+            if folder.name != vectors_folder(encoder_id(spec)):
                 shutil.rmtree(folder, ignore_errors=True)
-        self._pairs = {k: v for k, v in self._pairs.items() if k == spec}
+
+    def _folders(self) -> list[Path]:
+        """The folders of the encoders' vectors."""
+        return [path for path in self._folder.iterdir() if path.is_dir()] if self._folder.exists() else []
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"{self._folder}: vectors cannot be written ({error.strerror or error}); make room or correct the "
+                "permissions, and encode again"
+            ) from error
+
+
+def _is_damaged(folder: Path) -> bool:
+    try:
+        verify_vectors(folder)
+    except IndexDamagedError:
+        return True
+    return False
 
 
 class _mapper:  # noqa: N801 - used like a function

@@ -1,101 +1,177 @@
-"""A paper as a BibTeX entry, for biber and for plain BibTeX with UTF-8."""
+"""A paper as a BibTeX entry, for biber and for plain BibTeX with UTF-8.
+
+BibTeX counts braces whether or not a backslash stands before them, so none is written that has no partner. Styles make
+titles small: words whose capitals must stay stand in braces, but never a whole title or name.
+"""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from broadsheet.identifiers import url_of
 from broadsheet.model import LinkKind, Paper, Scheme
-from broadsheet.text import fold, split_math
+from broadsheet.text import fold
+from broadsheet.text.emphasis import strip_emphasis
+from broadsheet.text.mathtext import HELD, hold_math
 
-_ESCAPES = {c: f"\\{c}" for c in "&%#_{}$"} | {
+_ESCAPES = {c: f"\\{c}" for c in "&%#_$"} | {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
 }
 _SPECIAL = re.compile(r"[&%#_{}$~^\\]")
-_EMPHASIS = re.compile(r"(\*{1,2}|`)(?=\S)(.+?)(?<=\S)\1")
-# A word with a capital after its first letter, or a lone capital inside a title: styles would make it small.
-_CAPITALS = re.compile(r"(?<![\\{\w])(\w*[A-Z]\w*[A-Z]\w*|\w+[A-Z]\w*)")
-_STOP = frozenset(["a", "an", "the", "on", "of", "for", "in", "to", "and", "with", "from", "by", "at", "is", "are", "how", "what", "why", "when", "do", "does", "can"])
+_URL_ESCAPES = {c: f"%{ord(c):02X}" for c in '{}\\ "<>^`|'}
+# Hyphens part words, so that only the half with the capitals is held; "R&D", "C++" and "C#" are words.
+_WORD = re.compile(r"[^\W_](?:[\w&'’]*[^\W_])?[+#]*")
+_SMALL = frozenset(
+    """a an the on of for in to and or with from by at as is are how what why when do does can via into over under than
+    that through without within between across against among about beyond toward towards using""".split()  # noqa: SIM905
+)
+_SENTENCE_CASE = 0.25
+"""Share of small words among the telling ones from which a title counts as written like a sentence."""
 _SUFFIX = re.compile(r"^(jr|sr|ii|iii|iv)\.?$", re.IGNORECASE)
-_PARTICLES = frozenset(["von", "van", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le", "ten", "ter", "zu", "zur", "al", "bin", "el"])
+_PARTICLES = frozenset("von van de der den del della di da dos du la le ten ter te zu zur al bin el y af".split())  # noqa: SIM905
+# With a capital the others are given names as well (Bin, Al, Du, Da).
+_CAPITAL_PARTICLES = frozenset("Von Van De Der Den Del Della Di Dos La Le".split())  # noqa: SIM905
+_ORGANISATION = re.compile(
+    r"\b(?:and|of|for|the|Team|Group|Collaboration|Consortium|University|Institute|Labs?|Laboratory|Inc|Ltd|Corp"
+    r"|Foundation|Project|Committee|Society|Association|Cent(?:er|re)|Department|Network|Initiative|Research)\b|[&,\d]"
+)
+_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LONGEST_NAME_IN_KEY = 40
 
 
 def escape(text: str) -> str:
-    """Text with TeX's special characters escaped; mathematics is left as it is."""
-    parts = []
-    for kind, part in split_math(text):
-        plain = kind == "text"
-        parts.append(_SPECIAL.sub(lambda m: _ESCAPES[m[0]], part) if plain else f"${part.strip('$')}$")
-    return "".join(parts)
+    """Plain text with TeX's special characters escaped."""
+    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)
 
 
 def _title(markup: str) -> str:
-    """A title with braces round words whose capitals must stay."""
-    out = []
-    for kind, part in split_math(_EMPHASIS.sub(r"\2", markup)):
-        if kind == "text":
-            escaped = _SPECIAL.sub(lambda m: _ESCAPES[m[0]], part)
-            out.append(_CAPITALS.sub(r"{\1}", escaped))
-        else:
-            out.append(f"${part.strip('$')}$")
-    return "".join(out)
+    """A title: emphasis left out, mathematics as it is, and braces round words whose capitals must stay."""
+    held_text, formulas = hold_math(" ".join(markup.split()))
+    text = strip_emphasis(held_text).replace(r"\$", "$")
+    like_sentence = _is_like_sentence(HELD.sub(" ", text))
+    out, at = [], 0
+    for found in HELD.finditer(text):
+        out += [_words(text[at : found.start()], like_sentence, first=at == 0), _formula(formulas[int(found[1])][1])]
+        at = found.end()
+    return "".join([*out, _words(text[at:], like_sentence, first=at == 0)])
+
+
+def _formula(tex: str) -> str:
+    tex = re.sub(r"(?<!\\)%", r"\\%", " ".join(tex.split()))
+    if not is_balanced(tex):
+        tex = re.sub(r"\\([{}])", lambda found: r"\lbrace " if found[1] == "{" else r"\rbrace ", tex)
+    if not is_balanced(tex):
+        return escape(f"${tex}$")  # damaged: no formula of any program
+    return f"{{${tex}$}}" if re.search("[A-Z]", tex) else f"${tex}$"
+
+
+def is_balanced(tex: str) -> bool:
+    """Whether braces are balanced as BibTeX counts them: escaped ones too."""
+    depth = 0
+    for brace in re.findall("[{}]", tex):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _is_like_sentence(text: str) -> bool:
+    """Whether only names have capitals, so that these must stay; in other titles most words have one."""
+    words = [word for word in _WORD.findall(text)[1:] if len(word) > 2 and word.lower() not in _SMALL]
+    small = sum(word.islower() for word in words)
+    return bool(words) and small >= _SENTENCE_CASE * len(words)
+
+
+def _words(text: str, like_sentence: bool, *, first: bool) -> str:
+    out, at = [], 0
+    for found in _WORD.finditer(text):
+        before, word = text[at : found.start()], found[0]
+        opening = (first and not out) or before.rstrip().endswith((":", ".", "?", "!"))
+        keeps = _keeps_capitals(word) or (like_sentence and not opening and word[0].isupper())
+        out += [escape(before), f"{{{escape(word)}}}" if keeps else escape(word)]
+        at = found.end()
+    return "".join([*out, escape(text[at:])])
+
+
+def _keeps_capitals(word: str) -> bool:
+    lone = len(word.rstrip("+#")) == 1 and word[0].isupper() and word != "A"
+    return lone or any(map(str.isupper, word[1:]))
+
+
+def _author(name: str) -> str:
+    """A name as it stands between two "and"s."""
+    return escape(sorted_name(name)) if _is_person(name) else f"{{{escape(name)}}}"
+
+
+def _is_person(name: str) -> bool:
+    words = name.split()
+    special = any(word.lower() in ("and", "others") for word in words)
+    unnamed = len(words) > 1 and words[0] in _PARTICLES or len(words) == 2 and bool(_SUFFIX.match(words[1]))
+    return not special and not unnamed and not _ORGANISATION.search(name)
 
 
 def sorted_name(name: str) -> str:
-    """A name in display order as ``Family, Given``, with particles before the family name and suffixes after it."""
+    """A person's name in display order as ``Family, Given``, particles before and suffixes after the family name."""
     words = name.split()
-    if len(words) < 2 or re.search("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", name):
+    if len(words) < 2:
         return name
+    if _EAST_ASIAN.search(name):
+        return f"{words[0]}, {' '.join(words[1:])}"
     suffix = words.pop() if len(words) > 2 and _SUFFIX.match(words[-1]) else ""
-    start = len(words) - 1
-    while start > 1 and words[start - 1].lower() in _PARTICLES:
-        start -= 1
+    particles = (i for i in range(1, len(words) - 1) if words[i] in _PARTICLES or words[i] in _CAPITAL_PARTICLES)
+    start = next(particles, len(words) - 1)
     parts = [" ".join(words[start:]), *([suffix] if suffix else []), " ".join(words[:start])]
     return ", ".join(parts)
 
 
 def _ascii(text: str) -> str:
-    folded = unicodedata.normalize("NFKD", fold(text))
-    return re.sub(r"[^a-z0-9]", "", folded)
+    return re.sub(r"[^a-z0-9]", "", fold(text))
 
 
 def citation_key(paper: Paper) -> str:
-    """``family2024word``, or ``paper12`` where the names and title have no Latin letters; stable and ``[a-z0-9]`` only."""
-    family = _ascii(sorted_name(paper.authors[0]).split(",")[0]) if paper.authors else ""
-    first = (w for w in re.findall(r"[^\W_]+", fold(paper.title)) if w not in _STOP)
-    word = next((w for w in map(_ascii, first) if w), "")
-    year = str(paper.year or "")
-    return f"{family}{year}{word}" if family or word else f"paper{paper.id}"
+    """``family2024word-12``, with ``paper`` for a name without Latin letters: ``[a-z0-9-]``, another for each paper.
+
+    It ends in the paper's number, since an author may begin two titles of one year with the same word.
+    """
+    family = ""
+    if paper.authors:
+        first = paper.authors[0]
+        family = _ascii(sorted_name(first).split(",")[0] if _is_person(first) else first)[:_LONGEST_NAME_IN_KEY]
+    words = (w for w in re.findall(r"[^\W_]+", fold(paper.title)) if w not in _SMALL)
+    word = next((w for w in map(_ascii, words) if w), "")[:_LONGEST_NAME_IN_KEY]
+    return f"{family or 'paper'}{paper.year or ''}{word}-{paper.id}"
+
+
+def _address(text: str) -> str:
+    """A URL or DOI as it is: these fields are verbatim, so only what ends or breaks one is percent-encoded."""
+    return "".join(_URL_ESCAPES.get(c, c) for c in text if c.isprintable())
 
 
 def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
     yield "title", _title(paper.title)
-    if paper.authors:
-        names = [escape(sorted_name(n)) for n in paper.authors]
-        # A name with the word "and" in it must not become two.
-        yield (
-            "author",
-            " and ".join(f"{{{n}}}" if re.search(r"\band\b", n) else n for n in names)
-            + (" and others" if paper.authors_truncated else ""),
-        )
+    names = [name for author in paper.authors if (name := " ".join(author.split()))]
+    if names:
+        yield "author", " and ".join([*map(_author, names), *(["others"] if paper.authors_truncated else [])])
     if paper.venue:
-        yield "booktitle", escape(paper.venue.upper() if len(paper.venue) <= 6 else paper.venue)
+        venue = " ".join(paper.venue.split())
+        yield "booktitle", escape(venue.upper() if len(venue) <= 6 else venue)
     if paper.year:
         yield "year", str(paper.year)
     arxiv, doi = paper.identifier(Scheme.ARXIV), paper.identifier(Scheme.DOI)
     if doi:
-        yield "doi", doi.replace("{", "%7B").replace("}", "%7D")
+        yield "doi", _address(doi)
     if arxiv:
         yield "eprint", arxiv
         yield "archiveprefix", "arXiv"
     page = next((link.url for link in paper.links if link.kind is LinkKind.PAGE), None)
     url = page or (url_of(paper.identifiers[0]) if paper.identifiers else None)
     if url:
-        yield "url", url.replace("{", "%7B").replace("}", "%7D")
+        yield "url", _address(url)
 
 
 def to_bibtex(paper: Paper) -> str:

@@ -28,6 +28,7 @@ import orjson
 from broadsheet.identifiers import parse_identifier
 from broadsheet.model import Area, Identifier, Record, Refusal, Scheme
 from broadsheet.sources.base import Entry, Limits, too_many_authors
+from broadsheet.sources.exported import MARK, exported_record
 from broadsheet.sources.values import (
     FieldError,
     areas_of,
@@ -298,6 +299,8 @@ def parse_entry(line: bytes, *, source: str, where: str, number: int, limits: Li
         if not isinstance(entry, dict):
             kind = "a list" if isinstance(entry, list) else "a text" if isinstance(entry, str) else "a single value"
             return Refusal(where, number, f"{kind}, not an object with the fields of a paper")
+        if MARK in entry:
+            return exported_record(entry, limits)
         return record_of(entry, line.decode("utf-8").strip(), source, limits)
     except orjson.JSONDecodeError as error:
         return Refusal(where, number, _not_json(line, error))

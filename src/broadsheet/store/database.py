@@ -104,9 +104,9 @@ def _set_up_sqlite(engine: Engine, read_only: bool) -> None:
 
 
 @contextmanager
-def hold(lock: WriterLock, where: str) -> Iterator[None]:
+def hold(lock: WriterLock, where: str, timeout: float | None = None) -> Iterator[None]:
     """Hold a writer lock; what a server says meanwhile becomes one of our errors."""
-    with _translated(where), lock.hold():
+    with _translated(where), lock.hold(timeout):
         yield
 
 

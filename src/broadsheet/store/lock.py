@@ -121,10 +121,11 @@ class WriterLock:
         self._outer = outer
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
+    def hold(self, timeout: float | None = None) -> Iterator[None]:
         """Hold the lock. Raises BusyError after ``timeout`` seconds, StoreError where no lock can be made."""
-        deadline = time.monotonic() + self.timeout
-        if not self._threads.acquire(timeout=max(self.timeout, 0)):
+        patience = max(self.timeout if timeout is None else timeout, 0)
+        deadline = time.monotonic() + patience
+        if not self._threads.acquire(timeout=patience):
             raise _busy(f"another part of {who()}")
         try:
             if self._depth == 0:

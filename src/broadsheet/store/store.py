@@ -85,15 +85,17 @@ class Store:
 
     # Transactions
 
-    def writing(self) -> AbstractContextManager[None]:
+    def writing(self, timeout: float | None = None) -> AbstractContextManager[None]:
         """Keep other writers out, in this process and in others, for as long as the context lasts.
+
+        Others are waited for ``timeout`` seconds (the store's own where it is None), then BusyError is raised.
 
         For who must decide on what is read before writing. Every writing method does it by itself.
         """
         self._check_open()
         if self.read_only:
             raise StoreError(f"{self.where}: opened for reading only; open it for writing to change it")
-        return hold(self._lock, self.where)
+        return hold(self._lock, self.where, timeout)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

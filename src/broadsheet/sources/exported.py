@@ -1,0 +1,120 @@
+"""A record as ``broadsheet export`` writes it, and read again without loss: the same record of the same source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import date
+from typing import Any
+
+from broadsheet.identifiers import parse_identifier
+from broadsheet.model import Area, Identifier, Link, LinkKind, Record
+from broadsheet.sources.base import Limits, too_many_authors
+from broadsheet.sources.values import FieldError
+
+MARK = "broadsheet_record"
+"""The field by which an entry is known to be an exported record; it holds the format's number."""
+_FORMAT = 1
+
+
+def export_record(record: Record) -> dict[str, Any]:
+    """A record's fields as JSON has them; those that are empty are left out."""
+    entry: dict[str, Any] = {MARK: _FORMAT}
+    for field in fields(Record):
+        value = getattr(record, field.name)
+        if value:
+            write = _WRITERS.get(field.name)
+            entry[field.name] = write(value) if write else value
+    return entry
+
+
+def exported_record(entry: dict[str, Any], limits: Limits) -> Record:
+    """The record that ``export_record`` wrote; other fields are ignored. Raises FieldError."""
+    if entry[MARK] != _FORMAT:
+        raise FieldError(f"{MARK}: format {entry[MARK]!r} is of a newer Broadsheet; upgrade the program")
+    values = {}
+    for field in fields(Record):
+        if field.name in entry:
+            read: Callable[[Any], Any] = _READERS.get(field.name, _text)
+            try:
+                values[field.name] = read(entry[field.name])
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise FieldError(f"{field.name}: not as `broadsheet export` writes it ({error})") from error
+    missing = [name for name in ("source", "key", "raw") if not values.get(name)]
+    if missing or not (values.get("title") or values.get("abstract")):
+        raise FieldError(f"{missing[0] if missing else 'title'}: missing, though an exported record has one")
+    record = Record(**values)
+    if len(record.authors) > limits.max_authors:
+        raise FieldError(too_many_authors(len(record.authors), limits))
+    return record
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value.replace("\0", "")
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(_text, _list(value)))
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or abs(value) > 9999:
+        raise TypeError("not a year")
+    return value
+
+
+def _true(value: Any) -> bool:
+    if value is not True:
+        raise TypeError("not true")
+    return True
+
+
+def _identifier(value: Any) -> Identifier:
+    found = parse_identifier(_text(value))
+    if found is None:
+        raise ValueError(f"{value!r} is no identifier")
+    return found[0]
+
+
+def _link(value: Any) -> Link:
+    url = _text(value["url"])
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("a link must begin with http:// or https://")
+    return Link(LinkKind(value["kind"]), url)
+
+
+def _area(value: Any) -> Area:
+    return Area(_text(value["name"]), _text(value.get("subarea", "")))
+
+
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    "authors": list,
+    "keywords": list,
+    "identifiers": lambda found: [str(i) for i in found],
+    "areas": lambda found: [{"name": a.name, "subarea": a.subarea} for a in found],
+    "links": lambda found: [{"kind": link.kind.value, "url": link.url} for link in found],
+    "published": date.isoformat,
+    "listed": date.isoformat,
+}
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "authors": _texts,
+    "keywords": _texts,
+    "identifiers": lambda found: tuple(map(_identifier, _list(found))),
+    "areas": lambda found: tuple(map(_area, _list(found))),
+    "links": lambda found: tuple(map(_link, _list(found))),
+    "published": date.fromisoformat,
+    "listed": date.fromisoformat,
+    "year": _whole,
+    "title_derived": _true,
+    "authors_truncated": _true,
+    "summarised": _true,
+    "month_only": _true,
+}
