@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from broadsheet.encode import Encoder, open_encoder
+from tests.embeddings import EmbeddingsServer, serving
 from tests.shared import ROOT
 
 
@@ -31,3 +32,10 @@ def models_dir() -> Path:
 def e5(models_dir: Path) -> Iterator[Encoder]:
     """The default encoder."""
     yield open_encoder("e5-small", models_dir)
+
+
+@pytest.fixture
+def embeddings() -> Iterator[EmbeddingsServer]:
+    """An embeddings server for ``encoder = "openai:…"``."""
+    with serving() as server:
+        yield server

@@ -14,6 +14,9 @@ from broadsheet.cli.common import home_option, opened
 from broadsheet.errors import BroadsheetError
 
 
+_LONGEST_REQUEST = 262_144  # bytes of a request's head: two thousand Chinese words, nine bytes a character in a URL
+
+
 @click.command(short_help="Serve the site and the API.")
 @click.option("--host", help="Address to listen on; else the setting host.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes any free one; else the setting port.")
@@ -41,7 +44,7 @@ def serve(host: str | None, port: int | None, browse: bool) -> None:
         click.echo(f"Broadsheet is at {url} (Ctrl-C stops it)")
         if browse:
             _browse(url)
-        config = uvicorn.Config(app, log_level="warning", access_log=False)
+        config = uvicorn.Config(app, log_level="warning", access_log=False, h11_max_incomplete_event_size=_LONGEST_REQUEST)
         try:
             uvicorn.Server(config).run(sockets=[listener])
         except KeyboardInterrupt:

@@ -137,7 +137,7 @@ class Library:
             encoded=min(self.vectors.count(), counts.papers),
             encoder=self.vectors.in_service,
             encoder_note=self.vectors.note,
-            details=self._background.details() if self._background else {},
+            details={"sources": self.store.sources(), **(self._background.details() if self._background else {})},
         )
 
     def doctor(self) -> list[Check]:

@@ -54,7 +54,8 @@ def _title(markup: str) -> str:
     held_text, formulas = hold_math(" ".join(markup.split()))
     text = strip_emphasis(held_text).replace(r"\$", "$")
     like_sentence = _is_like_sentence(HELD.sub(" ", text))
-    out, at = [], 0
+    out: list[str] = []
+    at = 0
     for found in HELD.finditer(text):
         out += [_words(text[at : found.start()], like_sentence, first=at == 0), _formula(formulas[int(found[1])][1])]
         at = found.end()
@@ -62,9 +63,9 @@ def _title(markup: str) -> str:
 
 
 def _formula(tex: str) -> str:
-    tex = re.sub(r"(?<!\\)%", r"\\%", " ".join(tex.split()))
+    tex = re.sub(r"(?<!\\)%", r"\\%", tex)
     if not is_balanced(tex):
-        tex = re.sub(r"\\([{}])", lambda found: r"\lbrace " if found[1] == "{" else r"\rbrace ", tex)
+        tex = re.sub(r"\\([{}])\s*", lambda found: r"\lbrace " if found[1] == "{" else r"\rbrace ", tex)
     if not is_balanced(tex):
         return escape(f"${tex}$")  # damaged: no formula of any program
     return f"{{${tex}$}}" if re.search("[A-Z]", tex) else f"${tex}$"
@@ -88,7 +89,8 @@ def _is_like_sentence(text: str) -> bool:
 
 
 def _words(text: str, like_sentence: bool, *, first: bool) -> str:
-    out, at = [], 0
+    out: list[str] = []
+    at = 0
     for found in _WORD.finditer(text):
         before, word = text[at : found.start()], found[0]
         opening = (first and not out) or before.rstrip().endswith((":", ".", "?", "!"))
@@ -111,7 +113,7 @@ def _author(name: str) -> str:
 def _is_person(name: str) -> bool:
     words = name.split()
     special = any(word.lower() in ("and", "others") for word in words)
-    unnamed = len(words) > 1 and words[0] in _PARTICLES or len(words) == 2 and bool(_SUFFIX.match(words[1]))
+    unnamed = (len(words) > 1 and words[0] in _PARTICLES) or (len(words) == 2 and bool(_SUFFIX.match(words[1])))
     return not special and not unnamed and not _ORGANISATION.search(name)
 
 
@@ -144,12 +146,13 @@ def citation_key(paper: Paper) -> str:
         family = _ascii(sorted_name(first).split(",")[0] if _is_person(first) else first)[:_LONGEST_NAME_IN_KEY]
     words = (w for w in re.findall(r"[^\W_]+", fold(paper.title)) if w not in _SMALL)
     word = next((w for w in map(_ascii, words) if w), "")[:_LONGEST_NAME_IN_KEY]
-    return f"{family or 'paper'}{paper.year or ''}{word}-{paper.id}"
+    start = family if family[:1].isalpha() else f"paper{family}"
+    return f"{start}{paper.year or ''}{word}-{paper.id}"
 
 
-def _address(text: str) -> str:
-    """A URL or DOI as it is: these fields are verbatim, so only what ends or breaks one is percent-encoded."""
-    return "".join(_URL_ESCAPES.get(c, c) for c in text if c.isprintable())
+def _address(url: str) -> str:
+    """A URL as it is: the field is verbatim, so only what cannot stand in a URL is percent-encoded."""
+    return "".join(_URL_ESCAPES.get(c, c) for c in url if c.isprintable())
 
 
 def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
@@ -164,7 +167,7 @@ def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
         yield "year", str(paper.year)
     arxiv, doi = paper.identifier(Scheme.ARXIV), paper.identifier(Scheme.DOI)
     if doi:
-        yield "doi", _address(doi)
+        yield "doi", doi.replace("{", "%7B").replace("}", "%7D")
     if arxiv:
         yield "eprint", arxiv
         yield "archiveprefix", "arXiv"

@@ -268,6 +268,13 @@ class Store:
         with self._reading() as connection:
             return connection.scalar(select(s.counters.c.value).where(s.counters.c.name == "change")) or 0
 
+    def sources(self) -> dict[str, int]:
+        """Number of records by source, most first."""
+        count = func.count()
+        question = select(s.records.c.source, count).group_by(s.records.c.source).order_by(count.desc())
+        with self._reading() as connection:
+            return {name: number for name, number in connection.execute(question)}
+
     def counts(self) -> Counts:
         """How many papers, records and changes there are."""
         with self._reading() as connection:

@@ -1,0 +1,664 @@
+"""The facade: everything that pages, commands and programs do with a library, on real files."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from broadsheet.encode import encoder_id
+from broadsheet.errors import EncoderUnavailableError, InputError, NotFoundError, StoreError
+from broadsheet.index import open_vectors, vectors_folder
+from broadsheet.library import Library, background
+from broadsheet.model import ImportSummary, Paper
+from tests.embeddings import EmbeddingsServer
+from tests.libraries import entry, library_in, papers_file, python, searching, word, write_entries
+
+SAMPLE = 139
+LISTING = """Daily Papers
+
+30 June 2026
+
+Theory · Learning Theory
+Rivers that learn where they are going
+Ana Lima, Bo Chen, Carla Diaz
+We show how rivers learn where they are going, although nobody ever taught them to, and we say for how long they may go on.
+arXiv:2606.01234
+"""
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Iterator[Library]:
+    """A library with the sample in it, and no encoder."""
+    with library_in(tmp_path / "home") as library:
+        library.import_sample()
+        yield library
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Library]:
+    with library_in(tmp_path / "home") as library:
+        yield library
+
+
+def until(fact: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + seconds
+    while not fact():
+        assert time.monotonic() < deadline, "it never came to be"
+        time.sleep(0.02)
+
+
+def counts(summary: ImportSummary) -> tuple[int, int, int, int, int]:
+    return summary.read, summary.new, summary.updated, summary.unchanged, summary.refused
+
+
+def found(library: Library, text: str) -> list[str]:
+    return [hit.paper.title for hit in library.search(text).hits]
+
+
+# --- opening and closing
+
+
+def test_a_new_library_is_made_with_its_folder(tmp_path: Path) -> None:
+    home = tmp_path / "a" / "b"
+    with library_in(home) as library:
+        assert library.status().papers == 0
+        assert library.search("anything").total == 0
+        assert library.newest() == [] and library.days() == []
+    assert (home / "broadsheet.db").is_file()
+
+
+def test_it_may_be_closed_twice_and_then_says_that_it_is_closed(tmp_path: Path) -> None:
+    library = library_in(tmp_path)
+    library.import_sample()
+    library.close()
+    library.close()
+    for act in (library.status, lambda: library.paper(1), lambda: library.search("river"), library.import_sample):
+        with pytest.raises(StoreError, match="closed; open it again"):
+            act()
+
+
+def test_a_missing_library_is_not_made_to_be_read(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no library at .*; import something first"):
+        library_in(tmp_path / "none", read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_library_opened_to_be_read_is_not_changed(sample: Library) -> None:
+    home = sample.settings.home
+    with library_in(home, read_only=True) as reader:
+        assert reader.status().papers == SAMPLE
+        assert reader.search("Byzantine").total > 0
+        for act in (reader.import_sample, lambda: reader.merge(1, 2), reader.update_index, reader.rebuild_index):
+            with pytest.raises(StoreError, match="reading only"):
+                act()
+
+
+def test_a_home_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="file/home: cannot be made .*--home"):
+        library_in(tmp_path / "file" / "home")
+
+
+# --- importing and reading
+
+
+def test_the_sample_can_be_read_in_every_way(sample: Library) -> None:
+    status = sample.status()
+    assert (status.papers, status.records, status.indexed, status.pending_changes) == (SAMPLE, SAMPLE, SAMPLE, 0)
+    assert (status.encoded, status.encoder, status.home) == (0, "none", str(sample.settings.home))
+    paper = sample.paper("2506.18020")
+    assert paper.title.startswith("Tight Stability Bounds for Robust Distributed Learning")
+    assert paper.authors[0] == "Thomas Boudou"
+    assert sample.paper(paper.id) == paper
+    (record,) = sample.records(paper.id)
+    assert (record.record.source, record.record.key) == ("jsonl:sample", "sample-001")
+    results = sample.search("Byzantine failures hurt generalization")
+    assert results.hits[0].paper == paper
+    assert results.notes == ("Searched by words alone: there is no encoder.",)
+    similar = sample.similar(paper.id, limit=5)
+    assert len(similar) == 5 and paper.id not in [hit.paper.id for hit in similar]
+    assert sample.bibtex(paper.id).startswith("@inproceedings{boudou2026tight-")
+    assert all(check.ok for check in sample.doctor() if check.name != "space")
+
+
+def test_every_paper_of_the_sample_is_found_by_its_title(sample: Library) -> None:
+    for paper in sample.store.iterate_papers():
+        assert sample.search(paper.title, page_size=1).hits[0].paper.id == paper.id
+
+
+def test_newest_pages_through_all_papers_by_day(sample: Library) -> None:
+    seen: list[Paper] = []
+    while page := sample.newest(20, (seen[-1].day, seen[-1].id) if seen else None):
+        seen += page
+    assert len({paper.id for paper in seen}) == len(seen) == SAMPLE
+    dated = [paper.day for paper in seen if paper.day]
+    assert dated == sorted(dated, reverse=True)
+    days = sample.days(1000)
+    assert [day for day, _ in days] == sorted(set(dated), reverse=True)
+    assert sum(count for _, count in days) == len(dated)
+
+
+def test_a_search_can_be_narrowed_sorted_and_paged(sample: Library) -> None:
+    both = [sample.search("learning", page=page, page_size=5) for page in (1, 2)]
+    assert len({hit.paper.id for results in both for hit in results.hits}) == 10
+    area = both[0].facets["area"][0]
+    narrowed = sample.search("learning", facets={"area": [area.value]})
+    assert narrowed.hits and all(area.value in [a.name for a in hit.paper.areas] for hit in narrowed.hits)
+    by_day = [hit.paper.day for hit in sample.search("", sort="newest", page_size=100).hits if hit.paper.day]
+    assert by_day == sorted(by_day, reverse=True)
+    with pytest.raises(InputError, match="sort"):
+        sample.search("learning", sort="best")
+
+
+def test_a_second_import_of_the_same_changes_nothing(sample: Library) -> None:
+    before = (sample.store.counts(), list(sample.store.iterate_papers()))
+    for _ in range(2):
+        assert counts(sample.import_sample()) == (SAMPLE, 0, 0, SAMPLE, 0)
+    assert (sample.store.counts(), list(sample.store.iterate_papers())) == before
+
+
+def test_a_stopped_import_goes_on_where_it_was(empty: Library, tmp_path: Path) -> None:
+    file = papers_file(tmp_path / "p.jsonl", 2500)
+    told: list[tuple[int, int | None, str]] = []
+
+    def stop(done: int, total: int | None, note: str) -> None:
+        told.append((done, total, note))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        empty.import_files([file], on_progress=stop)
+    assert told == [(told[0][0], file.stat().st_size, "1,000 new")]
+    assert empty.store.counts().papers == 1000
+    assert counts(empty.import_files([file])) == (1500, 1500, 0, 0, 0)
+    assert counts(empty.import_files([file])) == (2500, 0, 0, 2500, 0)
+    status = empty.status()
+    assert (status.papers, status.indexed, status.pending_changes) == (2500, 2500, 0)
+    for number in (0, 999, 1000, 2499):
+        assert found(empty, word(number))[0] == entry(number)["title"]
+
+
+def test_several_files_are_summed_and_one_that_is_missing_is_named(empty: Library, tmp_path: Path) -> None:
+    files = [papers_file(tmp_path / "a.jsonl", 3), write_entries(tmp_path / "b.jsonl", [entry(7), b"{", b"[1]"])]
+    summary = empty.import_files(files)
+    assert counts(summary) == (6, 4, 0, 0, 2)
+    assert [str(refusal).split(" (")[0] for refusal in summary.refusals] == [
+        "b.jsonl:2: not JSON",
+        "b.jsonl:3: a list, not an object with the fields of a paper",
+    ]
+    for missing in (tmp_path / "none.jsonl", tmp_path):
+        with pytest.raises(InputError, match=f"{missing}: cannot be read .*check its name"):
+            empty.import_files([missing])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2506.18020",
+        "2506.18020v3",
+        "arXiv:2506.18020",
+        "https://arxiv.org/abs/2506.18020v1",
+        "http://arxiv.org/pdf/2506.18020.pdf",
+        "10.48550/arXiv.2506.18020",
+        "\u200b2506.18020\n",
+    ],
+)
+def test_a_paper_has_many_names(sample: Library, text: str) -> None:
+    assert sample.paper(text).authors[0] == "Thomas Boudou"
+    assert [hit.paper.authors[0] for hit in sample.search(text).hits] == ["Thomas Boudou"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"doi": "10.1093/MOLBEV/MSL010"}, ["10.1093/molbev/msl010", "https://doi.org/10.1093/MolBev/msl010", "doi:10.1093/molbev/msl010"]),
+        ({"acl": "2020.acl-main.1"}, ["2020.acl-main.1", "https://aclanthology.org/2020.acl-main.1/", "10.18653/v1/2020.acl-main.1"]),
+        ({"openreview": "Hkx1qkrKPr"}, ["https://openreview.net/forum?id=Hkx1qkrKPr", "openreview:Hkx1qkrKPr"]),
+        ({"pmid": "31452104"}, ["pmid:31452104", "https://pubmed.ncbi.nlm.nih.gov/31452104/"]),
+        ({"arxiv": "quant-ph/0112019"}, ["quant-ph/0112019", "https://arxiv.org/abs/quant-ph/0112019v1"]),
+    ],
+)  # fmt: skip
+def test_every_scheme_of_identifiers_leads_to_the_paper(
+    empty: Library, tmp_path: Path, fields: dict[str, str], names: list[str]
+) -> None:
+    empty.import_files([write_entries(tmp_path / "p.jsonl", [entry(1, **fields), entry(2)])])
+    for name in names:
+        assert empty.paper(name).title == entry(1)["title"], name
+
+
+@pytest.mark.parametrize("key", [0, -1, 140, 2**63, 10**30, "2401.99999", "no such thing", "", "12"])
+def test_a_paper_that_is_not_there_is_said_so(sample: Library, key: int | str) -> None:
+    with pytest.raises(NotFoundError, match="there is no paper"):
+        sample.paper(key)
+
+
+@pytest.mark.parametrize("number", [0, -5, 140, 2**63])
+def test_what_acts_on_a_missing_paper_says_so(sample: Library, number: int) -> None:
+    acts: list[Callable[[], object]] = [
+        lambda: sample.records(number),
+        lambda: sample.similar(number),
+        lambda: sample.bibtex(number),
+        lambda: sample.merge(1, number),
+        lambda: sample.merge(number, 1),
+        lambda: sample.split(number),
+    ]
+    for act in acts:
+        with pytest.raises(NotFoundError):
+            act()
+    assert sample.status().papers == SAMPLE
+
+
+# --- a person's word
+
+
+def test_two_papers_are_merged_and_split_again_and_the_index_follows(empty: Library, tmp_path: Path) -> None:
+    file = papers_file(tmp_path / "p.jsonl", 3)
+    empty.import_files([file])
+    first, second = (empty.search(word(i)).hits[0].paper.id for i in (0, 1))
+    kept = empty.merge(first, second, "the same river")
+    assert kept == first
+    assert empty.paper(second).id == kept  # the number that is gone leads to the one that stayed
+    assert (
+        [h.paper.id for h in empty.search(word(0)).hits] == [h.paper.id for h in empty.search(word(1)).hits] == [kept]
+    )
+    assert (empty.status().papers, empty.status().indexed) == (2, 2)
+    assert empty.merge(kept, second) == kept  # one already
+
+    assert counts(empty.import_files([file])) == (3, 0, 0, 3, 0)
+    changed = write_entries(file, [entry(0), entry(1, abstract="Boats made of stone."), entry(2)])
+    assert counts(empty.import_files([changed])) == (3, 0, 1, 2, 0)
+    assert empty.status().papers == 2 and empty.paper(second).id == kept
+
+    taken = next(record for record in empty.records(kept) if record.record.key == "k1")
+    made = empty.split(taken.id, "two rivers after all")
+    assert made not in (first, second)
+    assert [h.paper.id for h in empty.search(word(1)).hits] == [made]
+    assert [h.paper.id for h in empty.search(word(0)).hits] == [kept]
+    assert (empty.status().papers, empty.status().indexed) == (3, 3)
+    assert counts(empty.import_files([write_entries(file, [entry(0, year=1999), entry(1), entry(2)])]))[:3] == (3, 0, 2)
+    assert empty.status().papers == 3
+
+
+# --- export
+
+
+def test_an_export_makes_the_same_records_and_papers_again(tmp_path: Path) -> None:
+    rows = [
+        entry(1, arxiv="2401.00001", categories="cs.LG stat.ML", keywords=["boats", "rivers"], status="Poster"),
+        {"id": 7, "abstract": "A paper that has no title. It is about boats.", "tldr": "Boats."},
+        {"title": "Only a summary of boats and rivers", "summary": "Boats go down.", "authors": "Ana Lima et al."},
+        {"title": "Dates of rivers in the north", "published": "2026-06", "listed": "2026-07-01", "doi": "10.1000/A_b"},
+        {"title": "Odd \u0000 signs \ud7ff and 'quotes' of rivers", "venue": "Journal of R&D", "year": "2019.0"},
+    ]
+    (tmp_path / "page.txt").write_text(LISTING, "utf-8")
+    with library_in(tmp_path / "one") as one, library_in(tmp_path / "two") as two:
+        one.import_sample()
+        one.import_files([write_entries(tmp_path / "rows.jsonl", rows), tmp_path / "page.txt"])
+        exported = tmp_path / "export.jsonl"
+        exported.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in one.export_records()))
+        total = SAMPLE + len(rows) + 1
+        assert counts(two.import_files([exported])) == (total, total, 0, 0, 0)
+        assert [r.record for r in two.store.iterate_records()] == [r.record for r in one.store.iterate_records()]
+        assert list(two.store.iterate_papers()) == list(one.store.iterate_papers())
+        assert two.paper("2606.01234").listed == date(2026, 6, 30)
+        # Its own library knows every record of it.
+        assert counts(one.import_files([exported])) == (total, 0, 0, total, 0)
+
+
+def test_an_exported_entry_holds_the_raw_one_and_says_where_it_went(sample: Library) -> None:
+    first = next(iter(sample.export_records()))
+    assert (first["source"], first["key"], first["paper"]) == ("jsonl:sample", "sample-001", 1)
+    assert json.loads(first["raw"])["id"] == "sample-001"
+    assert first["seen"].endswith("+00:00")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"broadsheet_record": 2}, "broadsheet_record: format 2 is of a newer Broadsheet"),
+        ({"source": ""}, "source: missing"),
+        ({"title": "", "abstract": ""}, "title: missing"),
+        ({"title": 5}, "title: not as `broadsheet export` writes it"),
+        ({"authors": "Ana"}, "authors: not as"),
+        ({"authors": ["Ana"] * 20_000}, "authors: 20000 names, more than the 10000 allowed"),
+        ({"identifiers": ["nothing"]}, "identifiers: not as .*'nothing' is no identifier"),
+        ({"links": [{"kind": "page", "url": "javascript:alert(1)"}]}, "links: not as .*must begin with http"),
+        ({"links": [{"kind": "x", "url": "https://a.b"}]}, "links: not as"),
+        ({"areas": [["a", "b"]]}, "areas: not as"),
+        ({"published": "soon"}, "published: not as"),
+        ({"year": True}, "year: not as"),
+        ({"year": 10**9}, "year: not as"),
+        ({"summarised": "yes"}, "summarised: not as"),
+    ],
+)
+def test_an_export_that_was_changed_is_refused_by_line(
+    empty: Library, tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
+    good = {
+        "broadsheet_record": 1,
+        "source": "x",
+        "key": "k",
+        "raw": "{}",
+        "title": "A river of its own",
+        "abstract": "A.",
+    }
+    summary = empty.import_files([write_entries(tmp_path / "e.jsonl", [good | change, good])])
+    assert counts(summary) == (2, 1, 0, 0, 1)
+    (refusal,) = summary.refusals
+    assert refusal.line == 1
+    assert re.search(reason, refusal.reason), refusal.reason
+
+
+# --- two libraries
+
+
+def test_two_libraries_never_meet(tmp_path: Path) -> None:
+    with library_in(tmp_path / "one") as one, library_in(tmp_path / "two") as two:
+        one.import_files([papers_file(tmp_path / "a.jsonl", 3)])
+        two.import_files([papers_file(tmp_path / "b.jsonl", 4, start=10)])
+        assert (one.status().papers, two.status().papers) == (3, 4)
+        assert found(one, word(10)) == [] and found(two, word(0)) == []
+        one.merge(1, 2)
+        assert (one.status().papers, two.status().papers) == (2, 4)
+        one.rebuild_index()
+        assert (one.status().indexed, two.status().indexed) == (2, 4)
+
+
+# --- encoders
+
+
+def test_vectors_are_made_once_and_counted(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    with library_in(tmp_path, embeddings.spec()) as library:
+        library.import_sample()
+        told: list[tuple[int, int]] = []
+        assert library.encode(lambda done, total: told.append((done, total))) == SAMPLE
+        assert told[0] == (0, SAMPLE) and told[-1] == (SAMPLE, SAMPLE)
+        assert library.encode() == 0
+        assert library.status().encoded == SAMPLE
+        results = library.search("Byzantine failures")
+        assert results.coverage == 1.0 and results.notes == ()
+        assert any(hit.parts["meaning"] > 0 for hit in results.hits)
+        assert all(check.ok for check in library.doctor() if check.name != "space")
+        library.import_files([papers_file(tmp_path / "p.jsonl", 5)])
+        assert library.search("slow river").notes == ("Vectors for 96 % of papers so far.",)
+        assert {c.name: c.message for c in library.doctor() if not c.ok}["vectors"].startswith("5 papers lack one")
+        assert library.encode() == 5
+
+
+def test_a_stopped_encoding_goes_on(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    with library_in(tmp_path / "home", embeddings.spec()) as library:
+        library.import_files([papers_file(tmp_path / "p.jsonl", 400)])
+        stops = iter([False, False, True])
+        made = library.encode(should_stop=lambda: next(stops, True))
+        assert 0 < made < 400 and library.status().encoded == made
+        assert library.encode() == 400 - made
+
+
+def test_without_an_encoder_words_alone_answer(sample: Library) -> None:
+    assert sample.encode() == 0
+    status = sample.status()
+    assert (status.encoder, status.encoded) == ("none", 0)
+    assert status.encoder_note == "no encoder is set: search goes by words alone"
+    assert not list(sample.settings.index_dir.glob("vectors/*"))
+    assert sample.search("Byzantine").hits
+
+
+def test_an_encoder_out_of_reach_leaves_the_words(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    embeddings.down = True
+    with library_in(tmp_path, embeddings.spec()) as library:
+        library.import_sample()
+        results = library.search("Byzantine failures")
+        assert results.hits and "Searched by words alone: there is no encoder." in results.notes
+        assert "did not answer as expected" in library.status().encoder_note
+        with pytest.raises(EncoderUnavailableError, match="did not answer"):
+            library.encode()
+        # As soon as it is back, questions are encoded again.
+        embeddings.down = False
+        library.encode()
+        assert library.search("Byzantine failures").notes == ()
+        assert library.status().encoder_note == ""
+        # It goes away while the library is open.
+        embeddings.down = True
+        assert library.search("a new question").notes == ("Searched by words alone: the encoder does not answer.",)
+        embeddings.down = False
+        assert library.search("a new question").notes == ()
+
+
+def test_the_old_encoder_answers_until_the_new_one_is_complete(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    old, new = embeddings.spec("old"), embeddings.spec("new")
+    with library_in(home, old) as library:
+        library.import_files([papers_file(tmp_path / "p.jsonl", 600)])
+        library.encode()
+    vectors = home / "index" / "vectors"
+    (before,) = (path.name for path in vectors.iterdir() if path.is_dir())
+    with library_in(home, new) as library, library_in(home, new) as other:
+        assert library.search("slow river").coverage == 1.0
+        assert library.status().encoder == old
+        assert other.search("slow river").coverage == 1.0
+        embeddings.delay = 0.05
+        states: list[tuple[int, str, float]] = []
+
+        def look(done: int, total: int) -> None:
+            states.append((done, library.status().encoder, library.search(f"river {done}").coverage))
+
+        with searching(library), searching(other):
+            assert library.encode(look) == 600
+            embeddings.delay = 0
+            assert library.status().encoder == new
+            after = len(embeddings.asked)
+            until(lambda: ("new", 1) in embeddings.asked[after:])
+        assert len(states) > 3 and {state[1:] for state in states} == {(old, 1.0)}
+        assert [path.name for path in vectors.iterdir() if path.is_dir()] != [before]
+        assert len([path for path in vectors.iterdir() if path.is_dir()]) == 1
+        # The other one, too, which has not encoded anything itself.
+        for opened in (library, other):
+            after = len(embeddings.asked)
+            assert opened.search("a question of its own").coverage == 1.0
+            assert {model for model, _ in embeddings.asked[after:]} <= {"new"}
+            assert opened.status().encoder == new
+
+
+def test_a_half_made_new_encoder_is_not_used_after_a_restart(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    old, new = embeddings.spec("old"), embeddings.spec("new")
+    with library_in(tmp_path / "home", old) as library:
+        library.import_files([papers_file(tmp_path / "p.jsonl", 300)])
+        library.encode()
+    with library_in(tmp_path / "home", new) as library:
+        stops = iter([False, True])
+        assert 0 < library.encode(should_stop=lambda: next(stops, True)) < 300
+    with library_in(tmp_path / "home", new) as library:
+        assert library.status().encoder == old
+        assert library.search("slow river").coverage == 1.0
+        check = next(check for check in library.doctor() if check.name == "encoder")
+        assert check.ok and f"{old} answers until the vectors of {new} are complete" in check.message
+        assert library.encode() > 0
+        assert library.status().encoder == new
+
+
+def test_a_damaged_note_of_the_encoder_in_service_does_no_harm(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    with library_in(tmp_path, embeddings.spec()) as library:
+        library.import_sample()
+        library.encode()
+        for content in (b"\xff\xfe\x00", b"", b"nonsense"):
+            (tmp_path / "index" / "vectors" / "encoder-in-service").write_bytes(content)
+            assert library.status().encoder == embeddings.spec()
+            assert library.search("Byzantine").coverage == 1.0
+            library.encode()
+
+
+def test_vectors_of_another_size_are_made_again(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    spec = embeddings.spec()
+    with library_in(tmp_path, spec) as library:
+        library.import_sample()
+        # As if the server's model had been another one of the same name.
+        other = open_vectors(tmp_path / "index" / "vectors", 24, encoder_id(spec))
+        other.add(np.array([1]), np.array([1], np.uint64), np.ones((1, 24), np.float32))
+        results = library.search("Byzantine")
+        assert results.hits and "24 dimensions" in library.status().encoder_note
+        assert library.encode() == SAMPLE
+        assert library.search("Byzantine").coverage == 1.0
+        assert [p.name for p in (tmp_path / "index" / "vectors").iterdir() if p.is_dir()] == [
+            vectors_folder(encoder_id(spec))
+        ]
+
+
+# --- in the background
+
+IMPORT = """
+import sys
+from pathlib import Path
+from tests.libraries import library_in
+with library_in(Path(sys.argv[1])) as library:
+    print(library.import_files([Path(sys.argv[2])]).new)
+"""
+STORE_ONLY = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from broadsheet.ingest import import_items
+from broadsheet.sources import read_file
+from tests.libraries import library_in
+with library_in(Path(sys.argv[1])) as library:
+    items = read_file(Path(sys.argv[2]), max_entry_bytes=10**6, max_authors=100)
+    print(import_items(library.store, items, now=lambda: datetime.now(UTC)).new)
+"""
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The background looks often and tries again soon."""
+    monkeypatch.setattr(background, "INDEX_EVERY", 0.05)
+    monkeypatch.setattr(background, "ENCODE_EVERY", 0.05)
+    monkeypatch.setattr(background, "AFTER_FAILURE", 0.1)
+
+
+def run(code: str, *arguments: object) -> str:
+    with python(code, *arguments) as process:
+        out, _ = process.communicate()
+    assert process.returncode == 0
+    return out.strip()
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("code", [IMPORT, STORE_ONLY])
+def test_the_background_picks_up_what_another_process_imports(
+    embeddings: EmbeddingsServer, tmp_path: Path, code: str
+) -> None:
+    with library_in(tmp_path / "home", embeddings.spec()) as library:
+        library.start_background()
+        library.start_background()  # once is enough
+        assert library.search(word(5)).total == 0
+        with searching(library):
+            assert run(code, tmp_path / "home", papers_file(tmp_path / "p.jsonl", 50)) == "50"
+            until(lambda: library.status().encoded == 50 and library.status().pending_changes == 0)
+        results = library.search(word(5))
+        assert results.hits[0].paper.title == entry(5)["title"]
+        assert results.coverage == 1.0 and results.notes == ()
+        assert library.status().details == {}
+    assert not [thread.name for thread in threading.enumerate() if thread.name in ("indexing", "encoding")]
+
+
+@pytest.mark.usefixtures("quick")
+def test_closing_ends_the_background_soon(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    with library_in(tmp_path / "home", embeddings.spec()) as library:
+        library.import_files([papers_file(tmp_path / "p.jsonl", 900)])
+        embeddings.delay = 0.3
+        library.start_background()
+        until(lambda: 0 < library.status().encoded < 900)
+        details = library.status().details
+        assert details["encoding"].endswith(" of 900") and details["encoding_minutes_left"] >= 0
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 2
+    embeddings.delay = 0
+    with library_in(tmp_path / "home", embeddings.spec()) as library:
+        before = library.status().encoded
+        assert library.encode() == 900 - before
+
+
+@pytest.mark.usefixtures("quick")
+def test_closing_does_not_wait_for_a_writer_elsewhere(tmp_path: Path) -> None:
+    with library_in(tmp_path) as library, library_in(tmp_path) as other:
+        library.start_background()
+        with other.store.writing():
+            other.import_sample()
+            time.sleep(0.2)
+            begun = time.monotonic()
+            library.close()
+    assert time.monotonic() - begun < 2
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_failure_in_the_background_is_shown_and_tried_again(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    embeddings.down = True
+    with library_in(tmp_path, embeddings.spec()) as library:
+        library.import_sample()
+        assert library.search("Byzantine").notes[0].startswith("Searched by words alone")
+        library.start_background()
+        until(lambda: "vectors_trouble" in library.status().details)
+        assert "did not answer as expected" in library.status().details["vectors_trouble"]
+        embeddings.down = False
+        until(lambda: library.status().encoded == SAMPLE)
+        until(lambda: library.status().details == {})
+        assert library.search("Byzantine").notes == ()
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_fault_of_ours_does_not_end_the_background(sample: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails = iter([True])
+    applied = type(sample.index).applied_seq
+
+    def once(self: object) -> int:
+        if threading.current_thread().name == "indexing" and next(fails, False):
+            raise RuntimeError("unforeseen")
+        return applied(self)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(sample.index), "applied_seq", once)
+    shown: list[object] = []
+    sample.start_background()
+    until(
+        lambda: (
+            bool(shown.append(sample.status().details))
+            or {"index_trouble": "an unforeseen fault; see the log"} in shown
+        )
+    )
+    until(lambda: sample.status().details == {})
+
+
+# --- at once
+
+
+@pytest.mark.timeout(120)
+def test_searches_in_eight_threads_while_an_import_runs(embeddings: EmbeddingsServer, tmp_path: Path) -> None:
+    with library_in(tmp_path / "home", embeddings.spec()) as library:
+        library.import_files([papers_file(tmp_path / "a.jsonl", 200)])
+        library.encode()
+        with searching(library, threads=8) as totals:
+            library.import_files([papers_file(tmp_path / "b.jsonl", 2000, start=200)])
+            library.merge(1, 2)
+            library.rebuild_index()
+            library.encode()
+        assert len(totals) >= 8 and min(totals) >= 200 - 1
+        assert library.status().indexed == library.status().papers == 2199
+        assert library.search("slow river").coverage == 1.0
+
+
+def test_two_threads_may_import_at_once(empty: Library, tmp_path: Path) -> None:
+    files = [papers_file(tmp_path / f"{i}.jsonl", 300, start=1000 * i) for i in range(3)]
+    summaries: list[ImportSummary] = []
+    threads = [threading.Thread(target=lambda f=file: summaries.append(empty.import_files([f]))) for file in files]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [counts(summary) for summary in summaries] == [(300, 300, 0, 0, 0)] * 3
+    assert empty.status().indexed == empty.status().papers == 900
