@@ -1,4 +1,4 @@
-"""How fast 91,814 real papers become searchable by words, and how much memory it takes; and again, when nothing is new."""
+"""How fast 91,814 real papers become searchable by words, in how much memory; and again, when nothing is new."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def collection(name: str, split: str = "test", **changes: Any) -> dict[str, Any]
             judged_scores.append(ndcg(ranking, dict.fromkeys(wanted, 1), 10))
         figures = {"papers": len(keys), "questions": len(graded), "ndcg@10": round(mean(graded), 4)}
         if any(0 in wanted.values() for wanted in grades.values()):
-            # Cranfield's 0 (originally -1) is given to one paper a question; the lab's earlier figures count it.
+            # Cranfield's 0 (originally -1) is given to one paper a question; the second figure counts it too.
             figures["ndcg@10, every judged paper relevant"] = round(mean(judged_scores), 4)
         return figures
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +37,11 @@ class EmbeddingsServer(ThreadingHTTPServer):
         self.delay = 0.0
         self.down = False
         self.asked: list[tuple[str, int]] = []
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that were killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def spec(self, model: str = "m") -> str:
         """The setting ``encoder`` for a model of this server."""

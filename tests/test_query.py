@@ -359,7 +359,7 @@ def test_words_beyond_those_matched_are_noted() -> None:
 
 def test_filter_after_a_pasted_abstract_holds() -> None:
     query = parse("word " * 2000 + "year:2020")
-    assert q.filters(query) == (YearRange(2020, 2020),)
+    assert q.required(query) == (YearRange(2020, 2020),)
 
 
 def test_required_words_are_fewer() -> None:
@@ -389,9 +389,9 @@ def test_brackets_up_to_the_bound_are_followed() -> None:
     nested = "a"
     for level in range(q.MAX_DEPTH - 1):
         nested = f"b {'AND' if level % 2 else 'OR'} ({nested})"
-    assert not q.is_simple(parse(nested))
+    assert not isinstance(parse(nested).root, Words)
     assert parse(to_text(parse(nested))) == parse(nested)
-    assert q.is_simple(parse(f"b OR (c AND ({nested}))"))
+    assert isinstance(parse(f"b OR (c AND ({nested}))").root, Words)
 
 
 UNITS = [
@@ -499,17 +499,7 @@ def test_parts_of_a_query() -> None:
     assert q.required(query) == (
         attention, must, Id("2401.12345"), YearRange(2020, None), category, *excluded
     )  # fmt: skip
-    assert q.filters(query) == (YearRange(2020, None), category, excluded[1])
     assert q.positive_terms(query) == [graph, phrase, attention, must, category]
-    assert q.free_text(query) == "graph neural network must"
-    assert not q.is_simple(query)
-
-
-@pytest.mark.parametrize(
-    ("text", "simple"), [("a", True), ('a "b c"', True), ("", False), ("+a", False), ("a -b", False)]
-)
-def test_is_simple(text: str, simple: bool) -> None:
-    assert q.is_simple(parse(text)) is simple
 
 
 def test_parts_of_other_roots() -> None:
@@ -517,9 +507,5 @@ def test_parts_of_other_roots() -> None:
     assert q.required(parse("")) == ()
     assert q.required(parse("-a")) == (Not(A),)
     assert q.soft_words(parse("-a")) == ()
-    assert q.filters(parse("year:2020")) == (YearRange(2020, 2020),)
-    assert q.filters(parse("cat:cs.LG OR cat:cs.CL")) == (
-        Or((Term("cs.LG", Field.CATEGORY), Term("cs.CL", Field.CATEGORY))),
-    )
+    assert q.required(parse("year:2020")) == (YearRange(2020, 2020),)
     assert q.positive_terms(parse("a b a c"), limit=2) == [A, B]
-    assert q.free_text(parse("a OR (b AND -c)")) == "a b"

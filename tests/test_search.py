@@ -6,7 +6,7 @@ import json
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from broadsheet.encode import Floats
 from broadsheet.errors import EncoderUnavailableError, InputError
 from broadsheet.index import open_vectors
-from broadsheet.ingest import encode_pending
+from broadsheet.ingest import encode_pending, merge_papers
 from broadsheet.library import Library, open_library
 from broadsheet.search import Boosts, Searcher, Tuning
 from broadsheet.settings import load_settings
@@ -323,6 +323,14 @@ def test_pages_that_do_not_exist_are_clamped(many: Searcher, page: int) -> None:
 def test_equal_scores_go_by_number(many: Searcher) -> None:
     ids = [hit.paper.id for hit in many.search("-nothing", page_size=500, sort="oldest", today=TODAY).hits]
     assert ids == sorted(ids)
+
+
+def test_papers_merged_since_the_index_was_written_are_shown_once(tmp_path: Path) -> None:
+    with make(tmp_path, PAPERS[:2]) as library:
+        merge_papers(library.store, 1, 2, now=datetime.now(UTC))  # past the library, which would write the index too
+        for question in ("imaging OR retrieval", "imaging retrieval"):
+            hits = library.search(question).hits
+            assert [hit.paper.id for hit in hits] == [1]
 
 
 def test_no_results_are_one_empty_page(many: Searcher) -> None:

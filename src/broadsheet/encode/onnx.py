@@ -78,7 +78,7 @@ class OnnxEncoder:
         return np.asarray(vector, dtype=np.float32)
 
     def _encode(self, texts: Sequence[str]) -> Floats:
-        # One text at a time: on a CPU a batch pads to its longest text and loses (lab measurement).
+        # One text at a time: on a CPU a batch pads to its longest text and loses.
         out = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for i, text in enumerate(texts):
             out[i] = self.run(self.embed(text))[0]

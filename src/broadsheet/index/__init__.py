@@ -26,7 +26,6 @@ from .base import (
     TextIndex,
     TextQuery,
     VectorIndex,
-    Weighted,
     YearIs,
 )
 from .words import match_phrase, match_words
@@ -56,7 +55,6 @@ __all__ = [
     "TextIndex",
     "TextQuery",
     "VectorIndex",
-    "Weighted",
     "YearIs",
     "count_vectors",
     "match_phrase",

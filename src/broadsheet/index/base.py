@@ -51,13 +51,12 @@ class Match:
     ``any``: at least one word. ``all``: every word, each in any of the fields. Both leave out stop words where other
     words remain. ``phrase``: the words one after the other within one field. A run of Chinese, Japanese or Korean
     characters counts as its overlapping pairs of characters, each pair adjacent. A word scores the sum over its fields
-    of BM25 × boost, or the largest of them with ``combine="max"``. Text without any word matches nothing.
+    of BM25 × boost. Text without any word matches nothing.
     """
 
     text: str
     fields: Mapping[str, float]
     mode: Literal["any", "all", "phrase"] = "any"
-    combine: Literal["sum", "max"] = "sum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +78,6 @@ class Exclude:
     """Papers that the child does not match; score 0."""
 
     child: TextQuery
-
-
-@dataclass(frozen=True, slots=True)
-class Weighted:
-    """The child, its score times ``boost`` (≥ 0)."""
-
-    child: TextQuery
-    boost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +129,7 @@ class Everything:
     """Every paper."""
 
 
-TextQuery: TypeAlias = (
-    Match | All | Either | Exclude | Weighted | Filtered | YearIs | DayIs | Facet | HasCode | IdIs | Everything
-)
+TextQuery: TypeAlias = Match | All | Either | Exclude | Filtered | YearIs | DayIs | Facet | HasCode | IdIs | Everything
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from .base import (
     IdIs,
     Match,
     TextQuery,
-    Weighted,
     YearIs,
 )
 from .tantivy_schema import ANALYZER_OF, FORMS, MARKER, analyzers, cjk_analyzer, day_number, exact, exact_field
@@ -48,7 +47,7 @@ def is_scored(query: TextQuery) -> bool:
             return True
         case All(children) | Either(children):
             return any(is_scored(child) for child in children)
-        case Weighted(child) | Filtered(child):
+        case Filtered(child):
             return is_scored(child)
         case _:
             return False
@@ -97,10 +96,6 @@ class Compiler:
     @compile.register
     def _(self, query: Exclude) -> _Query:
         return self.compile(All((query,)))
-
-    @compile.register
-    def _(self, query: Weighted) -> _Query:
-        return _Query.boost_query(self.compile(query.child), query.boost)
 
     @compile.register
     def _(self, query: Filtered) -> _Query:
@@ -153,11 +148,11 @@ class Compiler:
         if not any(tokens.values()):
             return _Query.empty_query()
         if query.mode == "phrase" and FORMS not in map(ANALYZER_OF.__getitem__, fields):
-            return _combine([self._phrase(n, [t.text for t in tokens[n]], b) for n, b in fields.items()], query.combine)
+            return _either([self._phrase(n, [t.text for t in tokens[n]], b) for n, b in fields.items()])
         units = _units(next(iter(tokens.values())))
         units = [unit for unit in units if not _is_stop(tokens, unit)] or units
         parts = [
-            _combine([self._phrase(n, [t.text for t in tokens[n][unit]], b) for n, b in fields.items()], query.combine)
+            _either([self._phrase(n, [t.text for t in tokens[n][unit]], b) for n, b in fields.items()])
             for unit in units
         ]
         return _either(parts) if query.mode == "any" else _all(parts)
@@ -206,7 +201,3 @@ def _either(queries: Sequence[_Query]) -> _Query:
 
 def _all(queries: Sequence[_Query]) -> _Query:
     return queries[0] if len(queries) == 1 else _Query.boolean_query([(_Must, query) for query in queries])
-
-
-def _combine(queries: Sequence[_Query], how: str) -> _Query:
-    return _Query.disjunction_max_query(list(queries)) if how == "max" and len(queries) > 1 else _either(queries)

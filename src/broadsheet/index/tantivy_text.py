@@ -10,11 +10,12 @@ import errno
 import json
 import os
 import re
+import shutil
 import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -211,15 +212,25 @@ class TantivyIndex:
                 self._writer = self._open_writer()
             try:
                 yield self._writer
-            except (ValueError, OSError):
-                self._abandon_writer()
+            except BaseException as error:
+                if _is_failure(error):
+                    self._abandon_writer()
                 raise
 
     def _abandon_writer(self) -> None:
         """Give up a writer that failed, and its lock now: the error may keep the object alive for long."""
         writer, self._writer = self._writer, None
-        with suppress(ValueError, OSError):  # why it failed is being raised already
+        try:
             writer.wait_merging_threads()
+        except BaseException as error:
+            if not _is_failure(error):  # else: why it failed is being raised already
+                raise
+
+    def _failure(self, error: BaseException) -> BroadsheetError:
+        free = shutil.disk_usage(self.folder).free if "writer was killed" in str(error) else None
+        if free is not None and free < self._heap:  # its thread could not write, and does not say why
+            error = OSError(errno.ENOSPC, str(error))
+        return _meaning(f"the text index {self.folder} failed", error)
 
     def _open_writer(self) -> Any:
         try:
@@ -233,8 +244,10 @@ class TantivyIndex:
     def _damage(self) -> Iterator[None]:
         try:
             yield
-        except (ValueError, OSError) as error:
-            raise _meaning(f"the text index {self.folder} failed", error) from error
+        except BaseException as error:
+            if not _is_failure(error):
+                raise
+            raise self._failure(error) from error
 
 
 def _open(folder: Path) -> Any:
@@ -248,7 +261,9 @@ def _open(folder: Path) -> Any:
             what = f"a text index of format {found}, not {FORMAT}" if found else "files that are no text index"
             raise IndexDamagedError(f"{folder} holds {what}; {REMEDY}")
         index = tantivy.Index(build_schema(), path=str(folder), reuse=True)
-    except (ValueError, OSError) as error:
+    except BaseException as error:
+        if not _is_failure(error):
+            raise
         raise _meaning(f"cannot open the text index {folder}", error) from error
     for name, analyzer in analyzers().items():
         index.register_tokenizer(name, analyzer)
@@ -256,7 +271,12 @@ def _open(folder: Path) -> Any:
     return index
 
 
-def _meaning(what: str, error: Exception) -> BroadsheetError:
+def _is_failure(error: BaseException) -> bool:
+    """Whether Tantivy failed. A panic of it, as on damaged files, is no ``Exception``, and its class has no address."""
+    return isinstance(error, (ValueError, OSError)) or type(error).__name__ == "PanicException"
+
+
+def _meaning(what: str, error: BaseException) -> BroadsheetError:
     """The error with its remedy. Tantivy's errors of the operating system are told by their numbers in the text."""
     numbers = _OS_ERROR.findall(str(error)) or [str(getattr(error, "errno", ""))]
     for number, remedy in _OS_REMEDIES.items():

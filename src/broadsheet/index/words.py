@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Literal
 
 from ..text import fold, forms, joined_pairs, words
 from .base import STOP_WORDS, All, Either, Match, TextQuery
 
 
-def match_words(
-    text: str, boosts: Mapping[str, float], forms_boost: float = 1.0, *, combine: Literal["sum", "max"] = "sum"
-) -> TextQuery:
+def match_words(text: str, boosts: Mapping[str, float], forms_boost: float = 1.0) -> TextQuery:
     """Papers with any word of ``text``, which may be anything at all.
 
     Words are looked for in the fields of ``boosts``; as exact forms (so that ``YOLO`` meets ``YOLOv8``) in the field
@@ -27,7 +24,9 @@ def match_words(
     pairs = zip(pairwise(tokens), joined_pairs(tokens), strict=True)
     joined = dict.fromkeys(pair for neighbours, pair in pairs if _joinable(*neighbours))
     exact |= dict.fromkeys([*(word for word in tokens if _joinable(word)), *joined])
-    children: list[TextQuery] = [Match(part, boosts, combine=combine) for part in (rest, *joined)]
+    # A joined pair is looked for in the texts alone: in names and topics it would only cost time.
+    texts = {"body": boosts["body"]} if "body" in boosts else boosts
+    children: list[TextQuery] = [Match(rest, boosts), *(Match(pair, texts) for pair in joined)]
     if forms_boost:
         children += [Match(form, {"forms": forms_boost}) for form in exact]
     return Either(tuple(children))

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from broadsheet.errors import IndexDamagedError, InputError, NotFoundError, StoreError
-from broadsheet.identifiers import parse_identifier
+from broadsheet.identifiers import implied_identifiers, parse_identifier
 from broadsheet.index import TextIndex, open_text_index
 from broadsheet.ingest import Follower, drain, file_digest, import_items, merge_papers, rebuild, split_record
 from broadsheet.library.background import Background
@@ -289,7 +289,8 @@ class Library:
         if isinstance(key, int):
             return self.store.resolve(key) if 0 < key <= _LARGEST_ID else None
         found = parse_identifier(key)
-        return self.store.papers_with_identifiers([found[0]]).get(found[0]) if found else None
+        names = [found[0], *implied_identifiers(found[0])] if found else []
+        return next(iter(self.store.papers_with_identifiers(names).values()), None) if names else None
 
     def _close_index(self) -> None:
         with self._lock:

@@ -189,21 +189,6 @@ def required(query: Query) -> tuple[Node, ...]:
     return tuple(part for part in parts if not isinstance(part, Words | Everything))
 
 
-def filters(query: Query) -> tuple[Node, ...]:
-    """The required parts that narrow by year, day, area, category, venue or ``has``; also such exclusions."""
-    return tuple(part for part in required(query) if is_filter(part))
-
-
 def positive_terms(query: Query, limit: int = MAX_TERMS) -> list[Leaf]:
     """The first ``limit`` different words and phrases that are looked for, fielded ones included."""
     return list(dict.fromkeys(leaves_of(query.root, negated=False)))[:limit]
-
-
-def free_text(query: Query) -> str:
-    """The words for an encoder: all words and phrases without a field that are not excluded, in order."""
-    return " ".join(leaf.text for leaf in leaves_of(query.root, negated=False) if leaf.field is None)
-
-
-def is_simple(query: Query) -> bool:
-    """Whether the query is only free words and phrases."""
-    return isinstance(query.root, Words)

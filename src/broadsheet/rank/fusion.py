@@ -36,23 +36,32 @@ def scaled(scores: Scores, low: float, high: float) -> Scores:
 
 
 def fuse(
-    words: tuple[Ids, Scores], cosines: tuple[Ids, Scores], known: npt.NDArray[np.bool_], low: float, weight: float
+    words: tuple[Ids, Scores],
+    known: npt.NDArray[np.bool_],
+    near: tuple[Ids, Scores],
+    extra: Ids,
+    weight: float,
 ) -> Fused:
-    """Rank the union of both candidate sets by ``(1 - weight) · words + weight · meaning``.
+    """Rank ``words`` and ``extra`` together by ``(1 - weight) · words + weight · meaning``.
 
-    ``words``: ids and BM25 scores. ``cosines``: ids of all candidates (those of ``words`` included, no repeats) and
-    their cosines; ``known`` tells which of them have a vector. ``low``: the cosine that counts as zero. A paper without
-    a vector takes the score of its words for both parts, so that new papers are not pushed down while vectors are made.
+    ``words``: ids and BM25 scores; ``known`` tells which of them have a vector. ``near``: the nearest ids with their
+    cosines, best first; the last one's cosine counts as zero, and so does that of whoever is not among them. ``extra``:
+    those of ``near`` that are ranked without being in ``words``. A paper without a vector takes the score of its words
+    for both parts, so that new papers are not pushed down while vectors are made.
     """
-    ids, cosine = cosines
+    ids = np.concatenate([words[0], extra])
     word_part = np.zeros(len(ids))
     if len(words[0]):
-        position = {int(i): n for n, i in enumerate(ids)}
-        at = [position[int(i)] for i in words[0]]
-        word_part[at] = scaled(words[1], 0.0, float(words[1].max()))
-    highest = float(cosine[known].max()) if known.any() else 0.0
-    meaning = np.where(known, scaled(cosine, low, highest), word_part)
+        word_part[: len(words[0])] = scaled(words[1], 0.0, float(words[1].max()))
+    meaning = np.zeros(len(ids))
+    if len(near[0]):
+        order = np.argsort(near[0])
+        at = order[np.minimum(np.searchsorted(near[0], ids, sorter=order), len(order) - 1)]
+        parts = scaled(near[1], float(near[1][-1]), float(near[1][0]))
+        meaning = np.where(near[0][at] == ids, parts[at], 0.0)
+    has_vector = np.concatenate([known, np.ones(len(extra), np.bool_)])
+    meaning = np.where(has_vector, meaning, word_part)
     total = (1 - weight) * word_part + weight * meaning
-    order = np.lexsort((ids, -total))
-    shown = np.where(known, meaning, np.nan)
-    return Fused(ids[order], total[order], word_part[order], shown[order])
+    best = np.lexsort((ids, -total))
+    shown = np.where(has_vector, meaning, np.nan)
+    return Fused(ids[best], total[best], word_part[best], shown[best])

@@ -17,7 +17,7 @@ import numpy as np
 from broadsheet import query as q
 from broadsheet.encode import Encoder, Floats
 from broadsheet.errors import EncoderUnavailableError, InputError
-from broadsheet.identifiers import parse_identifier
+from broadsheet.identifiers import implied_identifiers, parse_identifier
 from broadsheet.index import Everything, IdIs, Match, Sort, TextIndex, VectorIndex
 from broadsheet.model import FacetValue, Hit, Identifier, Paper, PaperId, Results
 from broadsheet.rank import Fused, fuse
@@ -31,9 +31,10 @@ NEIGHBOURS = 400  # vector candidates; the last one's cosine counts as zero
 DEEPEST = 10_000  # papers that can be paged through where there is nothing to rank by meaning
 RECENT_SHARE = 0.5  # "newest first" keeps papers that score at least this share of the best
 SORTS = ("relevance", "newest", "oldest")
+FacetCounts = dict[str, dict[str, int]]
 _MAX_TITLE = 400
 _NAMESAKES = 50
-_BLOCK = 512
+_BY_MEANING = 100  # papers that may be found without any of the words
 
 
 class Papers(Protocol):
@@ -87,7 +88,7 @@ class _Ranking:
     total: int
     matching: int
     page: int
-    extra: list[PaperId] = field(default_factory=list)  # found by meaning alone, for the facet counts
+    counts: FacetCounts = field(default_factory=dict)
 
 
 class Searcher:
@@ -146,7 +147,7 @@ class Searcher:
                 plan = compose(parsed, chosen, boosts, strict_phrases=False)
                 ranking = self._rank(plan, window, pinned or [], run)
         with run.stage("facets"):
-            facets = self._facets(plan, parsed, chosen, ranking.extra)
+            facets = self._facets(plan, parsed, chosen, ranking.counts)
         hits = self._hits(ranking, plan.marked, run)
         self._cover(plan, run)
         if not ranking.total and not run.notes:
@@ -205,7 +206,8 @@ class Searcher:
         return _Ranking(list(found.ids), [(s / best, s / best, math.nan) for s in found.scores], total, found.total, at)
 
     def _rank_soft(self, plan: Plan, window: _Window, pinned: list[PaperId], run: _Run) -> _Ranking:
-        fused, matching, extra = self._candidates(plan, run)
+        fused, counts = self._candidates(plan, run)
+        matching = sum(counts["code"].values())  # every paper has one value of this facet
         ids, rows = fused.ids, np.stack([fused.scores, fused.words, fused.meaning], axis=1)
         if pinned:
             front = np.asarray(pinned, dtype=np.int64)
@@ -224,44 +226,49 @@ class Searcher:
         at = _clamped(window.page, window.size, total)
         shown = slice((at - 1) * window.size, at * window.size)
         scores = [(float(a), float(b), float(c)) for a, b, c in rows[shown]]
-        return _Ranking([int(i) for i in ids[shown]], scores, total, max(matching, total), at, extra)
+        return _Ranking([int(i) for i in ids[shown]], scores, total, max(matching, total), at, counts)
 
-    def _candidates(self, plan: Plan, run: _Run) -> tuple[Fused, int, list[PaperId]]:
-        """The fused pool, the number of papers that match, and the ids that only their meaning brought in."""
-        asking = self._threads.submit(self._question_vector, plan.meaning) if self._encoder else None
+    def _candidates(self, plan: Plan, run: _Run) -> tuple[Fused, FacetCounts]:
+        """The fused pool, and the facets of all that matches or is near in meaning.
+
+        The encoder and the vectors run in a thread beside the text index; both work outside of Python's lock.
+        """
+        question = asked(plan)
+        asking = self._threads.submit(self._near, plan)
         with run.stage("words"):
-            found = self._index.search(asked(plan), limit=POOL)
+            found = self._index.search(question, limit=POOL)
         word_ids, word_scores = np.asarray(found.ids, dtype=np.int64), np.asarray(found.scores, dtype=np.float64)
-        with run.stage("encode"):
-            vector = asking.result() if asking else None
-        with run.stage("vectors"):
-            near, cosines = self._near(vector, plan)
-            low = float(cosines[-1]) if len(cosines) else 0.0
+        with run.stage("meaning"):
+            near, cosines = asking.result()
+        with run.stage("fusion"):
             within = near[: self._reach()]
             extra = within[~np.isin(within, word_ids)]
-            ids = np.concatenate([word_ids, extra])
-            cosine, known = self._cosines(vector, ids)
-        weight = self._tuning.dense_cjk if has_cjk(plan.meaning) else self._tuning.dense
-        fused = fuse((word_ids, word_scores), (ids, cosine), known, low, weight)
-        return fused, found.total + len(extra), [int(i) for i in extra]
+            weight = self._tuning.dense_cjk if has_cjk(plan.meaning) else self._tuning.dense
+            known = self._has_vector(word_ids) if len(near) else np.zeros(len(word_ids), np.bool_)
+            fused = fuse((word_ids, word_scores), known, (near, cosines.astype(np.float64)), extra, weight)
+        with run.stage("facets"):
+            counts = self._index.facets(question, extra_ids=extra.tolist())
+        return fused, counts
+
+    def _has_vector(self, ids: np.ndarray) -> np.ndarray:
+        """Which of these papers have a vector."""
+        if self._vectors is None:
+            return np.zeros(len(ids), np.bool_)
+        held, _ = self._vectors.known()  # ascending
+        at = np.minimum(np.searchsorted(held, ids), max(0, len(held) - 1))
+        return held[at] == ids if len(held) else np.zeros(len(ids), np.bool_)
 
     def _reach(self) -> int:
         """How many neighbours may be found by meaning alone: in a small library, not all of it."""
-        return max(20, self._index.count() // 10)
+        return max(20, min(_BY_MEANING, self._index.count() // 10))
 
-    def _near(self, vector: Floats | None, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    def _near(self, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+        """The papers nearest to the question and their cosines, nearest first."""
+        vector = self._question_vector(plan.meaning) if self._encoder else None
         if vector is None or self._vectors is None or not len(self._vectors):
             return np.empty(0, np.int64), np.empty(0, np.float32)
         allowed = self._index.ids(plan.must) if plan.must else None
         return self._vectors.search(vector, NEIGHBOURS, allowed=allowed)
-
-    def _cosines(self, vector: Floats | None, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if vector is None or self._vectors is None or not len(ids):
-            return np.zeros(len(ids)), np.zeros(len(ids), dtype=np.bool_)
-        rows, known = self._vectors.get(ids)
-        # In blocks: a larger product starts threads, which on busy cores costs more than it gains.
-        parts = [rows[i : i + _BLOCK] @ vector for i in range(0, len(rows), _BLOCK)]
-        return np.concatenate(parts).astype(np.float64), known
 
     def _neighbours(self, paper: PaperId, limit: int) -> tuple[list[PaperId], list[float]]:
         if self._vectors is None or not len(self._vectors):
@@ -292,9 +299,9 @@ class Searcher:
         with run.stage("names"):
             named = parse_identifier(text)
             if named:
-                found = self._store.papers_with_identifiers([named[0]])
-                if named[0] in found:
-                    return [found[named[0]]]
+                found = self._store.papers_with_identifiers([named[0], *implied_identifiers(named[0])])
+                if found:
+                    return list(dict.fromkeys(found.values()))[:1]
                 run.notes.append(f"{named[0]} is not in this library: searched as words.")
                 return None
             return self._titled(text) if len(text) <= _MAX_TITLE else None
@@ -310,32 +317,35 @@ class Searcher:
         return sorted(i for i in found.ids if wanted in map(title_fingerprint, titles.get(i, ())))
 
     def _facets(
-        self, plan: Plan, parsed: q.Query, chosen: Mapping[str, Sequence[str]], extra: Sequence[PaperId]
+        self, plan: Plan, parsed: q.Query, chosen: Mapping[str, Sequence[str]], counts: FacetCounts
     ) -> dict[str, tuple[FacetValue, ...]]:
-        counts = self._index.facets(asked(plan), extra_ids=extra)
+        counts = counts or self._index.facets(asked(plan))
         for name in chosen:
             # Of a facet with a choice, the other values are counted as if nothing were chosen in it.
             alone = without_facet(plan, parsed, chosen, name, self._tuning.boosts)
-            vector = self._question_vector(plan.meaning) if plan.soft and self._encoder else None
-            beside = self._near(vector, alone)[0][: self._reach()].tolist()
+            beside = self._near(alone)[0][: self._reach()].tolist() if plan.soft else ()
             counts[name] = self._index.facets(asked(alone), extra_ids=beside).get(name, {})
         return arrange(counts)
 
     def _hits(self, ranking: _Ranking, marked: Sequence[str], run: _Run) -> tuple[Hit, ...]:
         with run.stage("papers"):
             papers = self._store.papers(ranking.ids)
+        # A paper merged away since the index was written gives the one it became, which may stand there itself.
+        found: dict[PaperId, tuple[Paper, tuple[float, float, float]]] = {}
+        for i, scores in zip(ranking.ids, ranking.scores, strict=True):
+            if i in papers:
+                found.setdefault(papers[i].id, (papers[i], scores))
         with run.stage("snippets"):
             marker = Marker(marked)
             return tuple(
                 Hit(
-                    paper=papers[i],
+                    paper=paper,
                     score=score,
                     parts={"words": words} if math.isnan(meaning) else {"words": words, "meaning": meaning},
-                    snippet=marker.snippet(papers[i].abstract),
-                    title_html=marker.title(papers[i].title),
+                    snippet=marker.snippet(paper.abstract),
+                    title_html=marker.title(paper.title),
                 )
-                for i, (score, words, meaning) in zip(ranking.ids, ranking.scores, strict=True)
-                if i in papers
+                for paper, (score, words, meaning) in found.values()
             )
 
     def _cover(self, plan: Plan, run: _Run) -> None:

@@ -25,15 +25,12 @@ class Marker:
         exact = [*forms(text), *joined_pairs(tokens)]
         self._stems |= {stem(fold(form)) for form in exact}
 
-    def _matches(self, token: str) -> bool:
-        return token in self._stems or stem(token) in self._stems
-
     def snippet(self, markup: str) -> str:
         """HTML of the best passage of an abstract."""
-        return snippet(to_plain(markup), self._matches, width=SNIPPET_WIDTH // 2 if has_cjk(markup) else SNIPPET_WIDTH)
+        return snippet(to_plain(markup), self._stems.__contains__, width=SNIPPET_WIDTH // 2 if has_cjk(markup) else SNIPPET_WIDTH)
 
     def title(self, markup: str) -> str:
         """HTML of a title; words are marked where it has no mathematics, which marks would break."""
         if "$" in markup:
             return to_html(markup, inline=True)
-        return highlight(to_plain(markup), self._matches)
+        return highlight(to_plain(markup), self._stems.__contains__)

@@ -273,7 +273,7 @@ class Store:
         count = func.count()
         question = select(s.records.c.source, count).group_by(s.records.c.source).order_by(count.desc())
         with self._reading() as connection:
-            return {name: number for name, number in connection.execute(question)}
+            return dict(connection.execute(question).tuples())
 
     def counts(self) -> Counts:
         """How many papers, records and changes there are."""

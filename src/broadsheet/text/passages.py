@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable
 from html import escape
 
 from .mathtext import dollars, hold_math, release_math
-from .tokens import Token, stem, words
+from .tokens import Token, stem, word_around, word_start, words_that
 
 _LONGEST_TITLE = 120
 _SENTENCE_END = re.compile(r"[.!?]+[\"'”’)*\]]*(?=\s|$)|[。！？]+")
@@ -70,7 +69,7 @@ Matches = Callable[[str], bool]
 
 def highlight(plain: str, matches: Matches) -> str:
     """``plain`` as HTML, with ``<mark>`` round the words whose folded form or stem ``matches`` takes."""
-    return _marked(plain, 0, len(plain), [t for t in words(plain) if _matched(t, matches)])
+    return _marked(plain, 0, len(plain), _matched(plain, matches))
 
 
 def snippet(plain: str, matches: Matches, *, width: int = 280) -> str:
@@ -78,24 +77,23 @@ def snippet(plain: str, matches: Matches, *, width: int = 280) -> str:
 
     It starts at a sentence where one is near, else at a word; "…" stands where text was cut off.
     """
-    tokens = words(plain)
-    hits = [token for token in tokens if _matched(token, matches)]
-    start, end = _window(plain, tokens, hits, width)
+    hits = _matched(plain, matches)
+    start, end = _window(plain, hits, width)
     lead = "… " if start > 0 else ""
     tail = " …" if end < len(plain) else ""
     return f"{lead}{_marked(plain, start, end, hits)}{tail}"
 
 
-def _matched(token: Token, matches: Matches) -> bool:
-    return matches(token.text) or matches(stem(token.text))
+def _matched(plain: str, matches: Matches) -> list[Token]:
+    return words_that(plain, lambda text: matches(text) or matches(stem(text)))
 
 
-def _window(plain: str, tokens: list[Token], hits: list[Token], width: int) -> tuple[int, int]:
+def _window(plain: str, hits: list[Token], width: int) -> tuple[int, int]:
     if len(plain) <= width:
         return 0, len(plain)
     first = _best_start(hits, width)
-    start = _boundary_before(plain, tokens, first, _last_in(hits, first, width), width)
-    end = _word_end(plain, tokens, start + width)
+    start = _boundary_before(plain, first, _last_in(hits, first, width), width)
+    end = _word_end(plain, start + width)
     return start, end
 
 
@@ -121,7 +119,7 @@ def _last_in(hits: list[Token], first: int, width: int) -> int:
     return max((hit.end for hit in hits if first <= hit.start and hit.end <= first + width), default=first)
 
 
-def _boundary_before(plain: str, tokens: list[Token], first: int, last: int, width: int) -> int:
+def _boundary_before(plain: str, first: int, last: int, width: int) -> int:
     """A start at or before ``first`` from which ``last`` is still in the window: a sentence's, else a word's."""
     earliest = max(0, last - width)
     starts = [0] + [found.end() for found in re.finditer(r"[.!?][\"'”’)]*\s+|[。！？；]", plain[:first])]
@@ -129,19 +127,13 @@ def _boundary_before(plain: str, tokens: list[Token], first: int, last: int, wid
     if sentence >= earliest:
         return sentence
     context = max(earliest, first - width // 4)
-    at = bisect_left(tokens, context, key=lambda token: token.start)
-    return tokens[at].start if at < len(tokens) and tokens[at].start <= first else first
+    return min(word_start(plain, context), first)
 
 
-def _word_end(plain: str, tokens: list[Token], limit: int) -> int:
+def _word_end(plain: str, limit: int) -> int:
     if limit >= len(plain):
         return len(plain)
-    for token in tokens[bisect_left(tokens, limit, key=lambda token: token.end) :]:
-        if token.start < limit < token.end:
-            return len(plain[: token.start].rstrip())
-        if token.start >= limit:
-            break
-    return len(plain[:limit].rstrip())
+    return len(plain[: word_around(plain, limit)].rstrip())
 
 
 def _marked(plain: str, start: int, end: int, hits: list[Token]) -> str:

@@ -17,6 +17,8 @@ _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}"
 TOKEN_PATTERN = rf"[{_CJK}]|[[\p{{L}}\p{{N}}\p{{M}}]--[{_CJK}]]+"
 """For Tantivy's ``Tokenizer.regex``, on folded text. Without the set difference ``gen模型`` would be one token."""
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_LONGEST_WORD = 64  # characters looked at on either side of a place
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 _CHUNK = re.compile(r"[^\s!-,./:-@\[-`{-~]+")
 _SINGLE = re.compile(
@@ -39,9 +41,51 @@ def words(text: str) -> list[Token]:
     """The words of ``text``: single CJK characters, or runs of letters, digits and marks; the same as Tantivy finds
     in ``fold(text)`` with ``TOKEN_PATTERN``. A character that folds to two words (``½``) gives two tokens.
     """
+    text = _plainer(text)
     if text.isascii():
-        return [Token(m[0].lower(), m.start(), m.end()) for m in _ASCII_RUN.finditer(text)]
+        # Made without the named tuple's own constructor, which takes half of the time.
+        return [tuple.__new__(Token, (m[0].lower(), *m.span())) for m in _ASCII_RUN.finditer(text)]
     return list(_tokens(text))
+
+
+def _plainer(text: str) -> str:
+    """The same words at the same places: where all that is not ASCII is punctuation or signs, these become spaces."""
+    if text.isascii():
+        return text
+    return _NOT_ASCII.sub(" ", text) if all(map(_is_no_word, set(_NOT_ASCII.findall(text)))) else text
+
+
+@lru_cache(maxsize=4096)
+def _is_no_word(character: str) -> bool:
+    """Whether a character is a punctuation mark, space or sign that stands for no letter or digit (as ™ does)."""
+    return unicodedata.category(character)[0] in "PZS" and not any(map(str.isalnum, fold(character)))
+
+
+def words_that(text: str, wanted: Callable[[str], bool]) -> list[Token]:
+    """The words whose folded text is ``wanted``, which is asked once for each different word."""
+    text = _plainer(text)
+    if not text.isascii():
+        tokens = words(text)
+        chosen = set(filter(wanted, {token.text for token in tokens}))
+        return [token for token in tokens if token.text in chosen]
+    lower = text.lower()
+    chosen = set(filter(wanted, set(_ASCII_RUN.findall(lower))))
+    return [Token(m[0], *m.span()) for m in _ASCII_RUN.finditer(lower) if m[0] in chosen] if chosen else []
+
+
+def word_start(text: str, at: int) -> int:
+    """Where the first word begins that begins at ``at`` or a little later; ``at`` itself where none does."""
+    return next((start for start, _ in _places_near(text, at) if start >= at), at)
+
+
+def word_around(text: str, at: int) -> int:
+    """Where the word begins that ``at`` stands within, not at its begin or end; else ``at`` itself."""
+    return next((start for start, end in _places_near(text, at) if start < at < end), at)
+
+
+def _places_near(text: str, at: int) -> Iterator[Place]:
+    base = max(0, at - _LONGEST_WORD)
+    return ((base + t.start, base + t.end) for t in words(text[base : at + 2 * _LONGEST_WORD]))
 
 
 def _tokens(text: str) -> Iterator[Token]:
