@@ -96,7 +96,9 @@ class FakeLibrary:
 
     def status(self) -> Status:
         self._asked("status")
-        return Status("home", self.papers, 2, 1, 0, 0, "e5-small", "", {"disk_free": 5})
+        return Status(
+            "home", self.papers, 2, 1, 0, 0, "e5-small", "", {"disk_free": 5, "sources": {"arxiv": 1_200, "jsonl:x": 7}}
+        )
 
     def import_files(self, paths: list[Path], *, on_progress: Callable[..., None]) -> ImportSummary:
         self._asked("import", [path.name for path in paths])

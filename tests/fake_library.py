@@ -148,6 +148,7 @@ class FakeLibrary:
     page_size: int = 10
     calls: list[str] = field(default_factory=list)
     fault: Exception | None = None
+    parts: dict[str, float] = field(default_factory=lambda: {"words": 0.8, "meaning": 0.6})
 
     def _called(self, name: str) -> None:
         self.calls.append(name)
@@ -193,13 +194,12 @@ class FakeLibrary:
         body = " ".join((to_plain(paper.title), to_plain(paper.abstract), *paper.authors)).lower()
         return sum(word in body for word in words)
 
-    @staticmethod
-    def _hit(paper: Paper, words: Sequence[str]) -> Hit:
+    def _hit(self, paper: Paper, words: Sequence[str]) -> Hit:
         snippet = html.escape(to_plain(paper.abstract)[:330])
         for word in words:
             snippet = re.sub(rf"(?i)\b({re.escape(word)})\b(?![^<]*>)", r"<mark>\1</mark>", snippet)
         title = to_html(paper.title, inline=True)
-        return Hit(paper, 0.8, {"words": 0.8, "meaning": 0.6}, snippet and snippet + " …", title)
+        return Hit(paper, 0.8, self.parts, snippet and snippet + " …", title)
 
     def paper(self, id_or_identifier: int | str) -> Paper:
         self._called("paper")

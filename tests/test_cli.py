@@ -366,7 +366,14 @@ def test_status(fake: FakeLibrary, call: Call) -> None:
     done = call("status")
     assert "1 from 2 records" in done.out
     assert "0 of 1 (e5-small)" in done.out
-    assert call("status", "--json").json["details"] == {"disk_free": 5}
+    assert call("status", "--json").json["details"]["sources"] == {"arxiv": 1_200, "jsonl:x": 7}
+
+
+def test_status_has_a_line_for_each_source(fake: FakeLibrary, call: Call) -> None:
+    lines = call("status").out.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("sources"))
+    assert [line.split() for line in lines[first : first + 2]] == [["sources", "1,200", "arxiv"], ["7", "jsonl:x"]]
+    assert lines[first].index("arxiv") == lines[first + 1].index("jsonl:x")
 
 
 @pytest.mark.parametrize(("ok", "code", "word"), [(True, 0, "ok"), (False, 1, "FAILED")])

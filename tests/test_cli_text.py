@@ -8,12 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from broadsheet.cli.common import safe
 from broadsheet.cli.manage import write_whole
 from broadsheet.cli.progress import Progress, duration
-from broadsheet.cli.render import authors_line, html_to_text, paint, wrapped
-from broadsheet.errors import StoreError
+from broadsheet.cli.render import authors_line, html_to_text, paint, results_lines, wrapped
+from broadsheet.errors import BroadsheetError, StoreError
+from broadsheet.model import Results
+from tests.cli_fake import HIT
 
 # --- text for terminals
 
@@ -39,6 +43,23 @@ def test_marks_become_colour() -> None:
     assert paint("a \x02b\x03 c", bold=True) == "\x1b[1ma \x1b[1;33mb\x1b[0;1m c\x1b[0m"
 
 
+WORDS = st.lists(st.tuples(st.text("ab 题", min_size=1, max_size=30), st.booleans()), max_size=30)
+
+
+@given(words=WORDS, indent=st.sampled_from([0, 4]))
+def test_marks_take_no_room_in_a_line(words: list[tuple[str, bool]], indent: int) -> None:
+    marked = " ".join(f"\x02{word}\x03" if mark else word for word, mark in words)
+    lines = wrapped(marked, indent)
+    assert lines.translate({2: None, 3: None}) == wrapped(marked.translate({2: None, 3: None}), indent)
+    assert [c for c in lines if c in "\x02\x03"] == [c for c in marked if c in "\x02\x03"]
+
+
+def test_a_mark_ends_with_its_word() -> None:
+    lines = wrapped(" ".join(["word \x02noisy\x03"] * 20), 4)
+    assert lines.count("\x02noisy\x03") == 20
+    assert len(lines.splitlines()) == 3
+
+
 @pytest.mark.parametrize("text", ["\x1b[2J", "a\x00b", "\x9b31m", "\u202egnp.exe", "\r"])
 def test_unsafe_characters_go(text: str) -> None:
     assert all(c.isprintable() for c in safe(text))
@@ -47,6 +68,11 @@ def test_unsafe_characters_go(text: str) -> None:
 def test_words_of_double_width_count_twice() -> None:
     assert all(len(line) <= 50 for line in wrapped("题" * 200, 0).splitlines())
     assert max(len(line) for line in wrapped("x" * 200, 0).splitlines()) == 100
+
+
+def test_large_numbers_have_commas() -> None:
+    results = Results("x", (HIT,), 10_000, 99_999, 60, 20, {}, 1.0, "relevance")
+    assert "1,181 to 1,181 of 10,000." in list(results_lines(results))
 
 
 def test_author_lists_are_shortened() -> None:
@@ -117,3 +143,8 @@ def test_a_failed_export_leaves_the_old_file(tmp_path: Path) -> None:
         write_whole(target, lines())
     assert target.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(tmp_path: Path) -> None:
+    with pytest.raises(BroadsheetError, match=r"out\.jsonl: cannot be written \(No such file or directory\); choose"):
+        write_whole(tmp_path / "missing" / "out.jsonl", iter([b"x"]))

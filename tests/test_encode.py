@@ -40,6 +40,7 @@ def test_chinese_question_is_nearer_to_the_same_idea_in_english(e5: Encoder) -> 
 
 
 def test_question_and_document_prefixes_differ(e5: Encoder) -> None:
+    """D15"""
     assert isinstance(e5, OnnxEncoder)
     assert (e5.query_prefix, e5.passage_prefix) == ("query: ", "passage: ")
     as_question, as_passage = e5.encode_queries([ENGLISH])[0], e5.encode_passages([ENGLISH])[0]

@@ -363,6 +363,38 @@ def test_a_new_version_of_the_abstract_takes_the_place_of_the_old(library: Libra
     assert (found(library, "herons"), found(library, "cranes")) == ([], ["a"])
 
 
+def test_the_first_version_says_when_a_paper_was_published(library: Library) -> None:
+    """A19, B06: nor is the day of listing that of publication."""
+    entry = {"title": "A paper with two versions", "authors": ["Ana Lima"]}
+    bring(library, "b", {"id": "2", "arxiv_id": "1205.6628v2", "published": "2012-10-29T08:52:49Z", **entry})
+    bring(library, "a", {"id": "1", "arxiv_id": "1205.6628v1", "published": "2012-05-30T10:55:49Z", **entry})
+    bring(library, "c", {"id": "3", "arxiv_id": "1205.6628", "listed": "2012-06-11", **entry})
+    paper = library.paper("1205.6628")
+    assert (str(paper.published), str(paper.listed)) == ("2012-05-30", "2012-06-11")
+
+
+def test_one_doi_under_two_ids_of_a_source_is_one_paper(library: Library) -> None:
+    """B10, B18: also where the spelling of the author changed."""
+    entry = {"title": "Maps of slow rivers", "doi": "10.23915/distill.00033"}
+    bring(
+        library, "s2", {"id": "W1", "authors": ["María Gil"], **entry}, {"id": "W2", "authors": ["Maria Gil"], **entry}
+    )
+    assert library.status().papers == 1
+    assert library.paper("10.23915/DISTILL.00033").authors == ("María Gil",)
+
+
+def test_the_doi_of_an_issue_does_not_make_its_papers_one(library: Library) -> None:
+    """B19"""
+    bring(
+        library,
+        "a",
+        {"id": "a", "title": "Slow quantum rivers", "arxiv_id": "1604.04062", "doi": "10.26421/QIC16.15-16"},
+        {"id": "b", "title": "Boats without any pilot at night", "doi": "10.26421/QIC16.15-16"},
+    )
+    assert library.status().papers == 2
+    assert library.paper("1604.04062").title == "Slow quantum rivers"
+
+
 # --- what is refused
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -35,11 +36,20 @@ arXiv:2606.01234
 """
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a library with the sample in it, closed."""
+    home = tmp_path_factory.mktemp("template") / "home"
+    with library_in(home) as library:
+        assert counts(library.import_sample()) == (SAMPLE, SAMPLE, 0, 0, 0)
+    return home
+
+
 @pytest.fixture
-def sample(tmp_path: Path) -> Iterator[Library]:
+def sample(template: Path, tmp_path: Path) -> Iterator[Library]:
     """A library with the sample in it, and no encoder."""
+    shutil.copytree(template, tmp_path / "home")
     with library_in(tmp_path / "home") as library:
-        library.import_sample()
         yield library
 
 
@@ -397,7 +407,8 @@ def test_vectors_are_made_once_and_counted(embeddings: EmbeddingsServer, tmp_pat
         assert any(hit.parts["meaning"] > 0 for hit in results.hits)
         assert all(check.ok for check in library.doctor() if check.name != "space")
         library.import_files([papers_file(tmp_path / "p.jsonl", 5)])
-        assert library.search("slow river").notes == ("Vectors for 96 % of papers so far.",)
+        (note,) = library.search("slow river").notes
+        assert "covers 96 % of papers" in note
         assert {c.name: c.message for c in library.doctor() if not c.ok}["vectors"].startswith("5 papers lack one")
         assert library.encode() == 5
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,7 +67,7 @@ import functools, sys
 from pathlib import Path
 from broadsheet.library import facade
 from tests.libraries import library_in
-facade.import_items = functools.partial(facade.import_items, batch_size=50)
+facade.import_items = functools.partial(facade.import_items, batch_size=25)
 with library_in(Path(sys.argv[1])) as library:
     library.import_files([Path(sys.argv[2])], on_progress=lambda *told: print("batch", flush=True))
 """
@@ -134,7 +135,7 @@ def test_killed_while_importing_it_has_each_paper_once_in_store_and_index(tmp_pa
         assert child.returncode == -signal.SIGKILL
         with library_in(home) as library:  # nothing that was stored is lost, and what is found is there
             status = library.status()
-            assert done < status.papers == status.records < count and status.papers % 50 == 0
+            assert done < status.papers == status.records < count and status.papers % 25 == 0
             done = status.papers
             results = library.search("slow river boats", page_size=200)
             assert bool(results.notes and BEHIND in results.notes[-1]) == (status.pending_changes > 0)
@@ -195,22 +196,30 @@ def test_a_second_writer_waits_then_says_who_writes(tmp_path: Path) -> None:
 
 
 def test_one_process_reads_while_another_imports(tmp_path: Path) -> None:
-    home, file = tmp_path / "home", papers_file(tmp_path / "p.jsonl", 1500)
-    with library_in(home) as library, searching(library) as totals:
-        with python(IMPORT, home, file) as child:
+    home, file = tmp_path / "home", papers_file(tmp_path / "p.jsonl", 600)
+    with library_in(home) as library:
+        with searching(library, threads=1) as totals, python(IMPORT, home, file) as child:
             assert child.wait() == 0
-        is_whole(library, range(1500))
-    assert totals == sorted(totals) or len(set(totals)) > 1
+        assert totals == sorted(totals) and len(set(totals)) > 3  # it saw the library grow
+        is_whole(library, range(600))
 
 
 # --- the index is lost or damaged
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of 30 papers and the library that they were imported into, closed."""
+    folder = tmp_path_factory.mktemp("template")
+    with library_in(folder / "home") as library:
+        library.import_files([papers_file(folder / "p.jsonl", 30)])
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(template: Path, tmp_path: Path) -> Path:
     """The home of a library of 30 papers, closed."""
-    with library_in(tmp_path / "home") as library:
-        library.import_files([papers_file(tmp_path / "p.jsonl", 30)])
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
     return tmp_path / "home"
 
 
@@ -263,10 +272,6 @@ def _cut(data: bytes, _: random.Random) -> bytes:
     return data[: len(data) // 2]
 
 
-def _emptied(data: bytes, _: random.Random) -> bytes:
-    return data[:0]
-
-
 def _overwritten(data: bytes, chance: random.Random) -> bytes:
     """A tenth of the bytes but for the footer, which lets Tantivy find out late."""
     changed = bytearray(data)
@@ -276,7 +281,7 @@ def _overwritten(data: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
-DAMAGE: dict[str, Callable[[bytes, random.Random], bytes]] = {"cut": _cut, "emptied": _emptied, "over": _overwritten}
+DAMAGE: dict[str, Callable[[bytes, random.Random], bytes]] = {"cut": _cut, "over": _overwritten}
 
 
 @pytest.mark.parametrize("how", DAMAGE)
@@ -304,6 +309,28 @@ def test_a_file_of_the_index_is_missing(home: Path, part: str) -> None:
         heals(library)
 
 
+def test_a_byte_that_no_search_reads_is_found_by_the_doctor(home: Path) -> None:
+    path = next((home / "index" / "text").glob("*.store"))
+    data = bytearray(path.read_bytes())
+    data[3] ^= 1
+    path.write_bytes(data)
+    with library_in(home) as library:
+        assert library.search("slow river").total == library.status().indexed == 30
+        assert "has changed bytes" in failed(library)["index"] and REMEDY in failed(library)["index"]
+        heals(library)
+
+
+def test_a_rebuild_beside_an_import_loses_nothing(home: Path, tmp_path: Path) -> None:
+    file = papers_file(tmp_path / "more.jsonl", 1200, start=30)
+    with library_in(home) as library:
+        thread = threading.Thread(target=library.import_files, args=([file],))
+        thread.start()
+        while thread.is_alive():
+            library.rebuild_index()
+        thread.join()
+        is_whole(library, range(1230))
+
+
 def test_an_import_into_a_damaged_index_says_so_first(home: Path, tmp_path: Path) -> None:
     (home / "index" / "text" / "meta.json").write_text("{")
     with library_in(home) as library:
@@ -324,9 +351,10 @@ def encoded(home: Path, embeddings: EmbeddingsServer) -> Path:
     return home / "index" / "vectors" / vectors_folder(encoder_id(embeddings.spec()))
 
 
-@pytest.mark.parametrize("how", [*DAMAGE, "gone"])
+@pytest.mark.parametrize(
+    ("how", "remedy"), [("cut", "encode"), ("over", "rebuild"), ("over", "encode"), ("gone", "encode")]
+)
 @pytest.mark.parametrize("part", ["ids", "digests", "scales", "codes", "rows", "manifest"])
-@pytest.mark.parametrize("remedy", ["encode", "rebuild"])
 def test_a_file_of_the_vectors_is_damaged(
     encoded: Path, embeddings: EmbeddingsServer, part: str, how: str, remedy: str
 ) -> None:
@@ -340,7 +368,7 @@ def test_a_file_of_the_vectors_is_damaged(
         assert results.hits  # by words at least
         unseen = part == "rows" and how == "over"  # these are read by the doctor alone
         if part == "manifest" and how == "gone":
-            assert results.coverage == 0.0 and "Vectors for 0 % of papers so far." in results.notes
+            assert results.coverage == 0.0 and any("covers 0 % of papers" in note for note in results.notes)
         elif not unseen:
             assert "Searched by words alone: there is no encoder." in results.notes
             assert REMEDY in library.status().encoder_note
@@ -420,12 +448,12 @@ def disk(tmp_path: Path) -> Iterator[Callable[..., Path]]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-@pytest.mark.parametrize("size", ["1m", "2m", "4m"])
+@pytest.mark.parametrize("size", ["1m", "3m"])  # full for the database, and for the index
 def test_the_disk_is_full_and_after_making_room_the_import_goes_on(
     disk: Callable[..., Path], tmp_path: Path, size: str
 ) -> None:
     noise = random.Random(1)
-    rows = [entry(i, abstract=noise.randbytes(700).hex(" ")) for i in range(1500)]
+    rows = [entry(i, abstract=noise.randbytes(700).hex(" ")) for i in range(1000)]
     file = write_entries(tmp_path / "p.jsonl", rows)
     with library_in(disk(f"size={size}")) as library:
         with pytest.raises(StoreError, match=r"(?i)disk is full|no space left.*make room|disk failed"):
@@ -434,10 +462,10 @@ def test_the_disk_is_full_and_after_making_room_the_import_goes_on(
         assert stored.papers == stored.records
         disk("size=80m")
         library.import_files([file])
-        is_whole(library, range(1500))
-        assert library.import_files([file]).unchanged == 1500
+        is_whole(library, range(1000))
+        assert library.import_files([file]).unchanged == 1000
     with library_in(tmp_path / "disk") as library:
-        is_whole(library, range(1500))
+        is_whole(library, range(1000))
 
 
 def test_the_disk_of_the_index_is_full(disk: Callable[..., Path], tmp_path: Path) -> None:

@@ -169,6 +169,41 @@ def test_venue_and_year_come_from_the_publication() -> None:
     assert derived(record("T", published=day("2018-03-01")), record("T", year=2019)).year == 2019
 
 
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ('"We map. Twice."', "We map. Twice."),
+        ('"Maps" and "charts"', '"Maps" and "charts"'),
+        ('"Maps" first.', '"Maps" first.'),
+        ('""', '""'),
+    ],
+)
+def test_an_abstract_loses_the_quotation_marks_around_all_of_it(told: str, kept: str) -> None:
+    assert derived(record("T", abstract=told)).abstract == kept
+
+
+def test_a_name_without_a_letter_is_no_author() -> None:
+    assert derived(record("T", authors=("Team Alpha", ":", "Ana Lima", "…"))).authors == ("Team Alpha", "Ana Lima")
+
+
+def test_an_arxiv_category_is_not_said_twice() -> None:
+    assert str(Area("cs", "cs.LG")) == "cs.LG"
+    assert str(Area("Theory", "Learning Theory")) == "Theory · Learning Theory"
+    assert str(Area("quant-ph")) == "quant-ph"
+
+
+def test_a_preprint_without_a_year_is_of_the_year_of_its_number_or_listing() -> None:
+    listed = record("T", listed=day("2026-01-02"), source="listing")
+    numbered = record("T", "2512.00001", listed=day("2026-01-02"))
+    assert derived(listed).year == 2026
+    assert derived(listed, numbered).year == 2025
+    assert derived(listed, numbered).origins["year"] == f"{numbered.source}:{numbered.key}"
+    assert derived(numbered, record("T", year=2024)).year == 2024
+    assert derived(record("T", "2512.00001", venue="arXiv")).year == 2025
+    assert derived(record("T", "2512.00001", venue="icml")).year is None, "the year of the venue is not known"
+    assert derived(record("T")).year is None
+
+
 @pytest.mark.parametrize("status", ["Reject", "Rejected", "Withdraw", "Desk Rejected"])
 def test_where_it_was_rejected_is_not_its_venue(status: str) -> None:
     rejected = record("T", venue="iclr", year=2019, status=status, source="arxiv")

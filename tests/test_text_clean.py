@@ -29,6 +29,14 @@ ENTITIES = [
     ("$a &lt; b$ and &lt;i&gt;", "$a < b$ and <i>"),
 ]
 
+GLYPHS = [
+    ("an optimization prob(cid:173) lem", "an optimization problem"),
+    ("com(cid:173)\n munication", "communication"),
+    ("a classi(cid:12)cation, e(cid:11)ects, coe(cid:14)cients", "a classification, effects, coefficients"),
+    ("a (cid:12)xed point", "a fixed point"),
+    ("a (cid:15)-tube and (cid:96) norms", "a \ufffd-tube and \ufffd norms"),
+]
+
 TAGS = [
     ("<i>\n In vitro\n </i> assay", "*In vitro* assay"),  # B14
     ("the <i>E. coli</i> genome", "the *E. coli* genome"),
@@ -144,12 +152,12 @@ MATH = [
 ]
 
 
-@pytest.mark.parametrize(("raw", "markup"), [*ENTITIES, *TAGS, *ACCENTS, *COMMANDS, *CHARACTERS, *MATH])
+@pytest.mark.parametrize(("raw", "markup"), [*ENTITIES, *GLYPHS, *TAGS, *ACCENTS, *COMMANDS, *CHARACTERS, *MATH])
 def test_clean(raw: str, markup: str) -> None:
     assert clean(raw) == markup
 
 
-@pytest.mark.parametrize("raw", [raw for raw, _ in [*ACCENTS, *COMMANDS, *CHARACTERS, *MATH]])
+@pytest.mark.parametrize("raw", [raw for raw, _ in [*GLYPHS, *ACCENTS, *COMMANDS, *CHARACTERS, *MATH]])
 def test_cases_are_idempotent(raw: str) -> None:
     assert clean(clean(raw)) == clean(raw)
 

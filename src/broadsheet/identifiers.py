@@ -214,6 +214,12 @@ def implied_identifiers(identifier: Identifier) -> tuple[Identifier, ...]:
     return ()
 
 
+def shown_value(identifier: Identifier) -> str:
+    """The value as its registry writes it: the Anthology's ids since 2020 are in small letters."""
+    value = identifier.value
+    return value.lower() if identifier.scheme is Scheme.ACL and "-" not in value[:4] else value
+
+
 def url_of(identifier: Identifier) -> str:
     """The canonical address; ``parse_identifier`` reads it back."""
     value = identifier.value
@@ -225,7 +231,7 @@ def url_of(identifier: Identifier) -> str:
         case Scheme.OPENREVIEW:
             return f"https://openreview.net/forum?id={value}"
         case Scheme.ACL:
-            return f"https://aclanthology.org/{value if '-' in value[:4] else value.lower()}/"
+            return f"https://aclanthology.org/{shown_value(identifier)}/"
         case Scheme.PMID:
             return f"https://pubmed.ncbi.nlm.nih.gov/{value}/"
 

@@ -49,6 +49,8 @@ class Area:
     subarea: str = ""
 
     def __str__(self) -> str:
+        if self.subarea.startswith(f"{self.name}."):  # a category of arXiv, which says its archive itself
+            return self.subarea
         return f"{self.name} · {self.subarea}" if self.subarea else self.name
 
 
@@ -129,6 +131,7 @@ class Paper:
     other_titles: tuple[str, ...] = ()
     related: tuple[PaperId, ...] = ()
     authors_truncated: bool = False
+    title_derived: bool = False
     summarised: bool = False
     month_only: bool = False
     damaged: bool = False

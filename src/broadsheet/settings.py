@@ -135,10 +135,12 @@ def load_settings(home: str | Path | None = None, environ: Mapping[str, str] | N
 
 
 def describe() -> list[tuple[str, str, str]]:
-    """(name, default, meaning) of every setting, for ``broadsheet config`` and the docs."""
-    rows = [("home", "the platform's data folder", "The folder that holds everything of this library.")]
-    for spec in fields(Settings):
-        if spec.name != "home":
-            shown = repr(spec.default) if isinstance(spec.default, str) else str(spec.default)
-            rows.append((spec.name, shown, str(spec.metadata["help"])))
-    return rows
+    """(name, default, meaning) of every setting, for the docs."""
+
+    def shown(default: Any) -> str:
+        return repr(default) if isinstance(default, str) else str(default)
+
+    return [
+        (spec.name, "the platform's data folder" if spec.name == "home" else shown(spec.default), spec.metadata["help"])
+        for spec in fields(Settings)
+    ]

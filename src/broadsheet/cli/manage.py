@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from broadsheet.cli.common import chosen_home, home_option, json_option, opened, safe, write_json
+from broadsheet.errors import BroadsheetError
 
 if TYPE_CHECKING:
     from broadsheet.library import Library
@@ -47,8 +48,18 @@ def status(as_json: bool) -> None:
         ("vectors", f"{found.encoded:,} of {found.papers:,} ({found.encoder})"),
         ("", found.encoder_note),
     ]
-    rows += [(name.replace("_", " "), str(_plain(value))) for name, value in found.details.items()]
+    for name, value in found.details.items():
+        rows += _detail_rows(name.replace("_", " "), value)
     click.echo("\n".join(table(row for row in rows if any(row))))
+
+
+def _detail_rows(name: str, value: Any) -> list[tuple[str, str]]:
+    """One row, or one for each item of a mapping with the name before the first."""
+    if not isinstance(value, dict):
+        return [(name, f"{value:,}" if isinstance(value, int) else str(value))]
+    widest = max((len(f"{count:,}") for count in value.values()), default=0)
+    items = [f"{count:>{widest},}  {label}" for label, count in value.items()]
+    return [(name if not at else "", item) for at, item in enumerate(items)]
 
 
 @click.command(short_help="Check that everything is in order.")
@@ -153,6 +164,9 @@ def write_whole(file: Path, lines: Iterable[bytes]) -> int:
                 stream.write(line)
                 count += 1
         part.replace(file)
+    except OSError as error:
+        problem = f"{file}: cannot be written ({error.strerror}); choose a file in a folder that exists and has room"
+        raise BroadsheetError(problem) from error
     finally:
         part.unlink(missing_ok=True)
     return count

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from broadsheet.cli.common import safe
+from broadsheet.identifiers import shown_value
+from broadsheet.venues import venue_name
 
 if TYPE_CHECKING:
     from broadsheet.model import Hit, Paper, Results, StoredRecord
@@ -88,11 +90,27 @@ def width() -> int:
 
 
 def wrapped(text: str, indent: int) -> str:
-    """``text`` in lines with ``indent`` spaces before each; a letter of double width counts twice."""
+    """``text`` in lines with ``indent`` spaces before each; a mark takes no room, a letter of double width twice."""
     columns = width() - indent
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    columns = max(20, round(columns * len(text) / (len(text) + wide))) if wide else columns
-    return textwrap.indent(textwrap.fill(text, columns, break_on_hyphens=False), " " * indent)
+    seen = text.replace(_OPEN, "").replace(_CLOSE, "")
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in seen)
+    columns = max(20, round(columns * len(seen) / (len(seen) + wide))) if wide else columns
+    lines = textwrap.indent(textwrap.fill(seen, columns, break_on_hyphens=False), " " * indent)
+    return lines if seen == text else _marked_again(lines, text)
+
+
+def _marked_again(lines: str, marked: str) -> str:
+    """``lines`` with the marks of ``marked``, the same text before it was wrapped: only white space differs."""
+    pieces: list[str] = []
+    at = 0
+    for shown in lines:
+        # Up to the next letter, but behind a word only the end of its mark: white space is not marked.
+        while at < len(marked) and (marked[at] == _CLOSE if shown.isspace() else marked[at] != shown):
+            pieces.append(marked[at].strip())
+            at += 1
+        pieces.append(shown)
+        at += not shown.isspace()
+    return "".join([*pieces, *marked[at:].split()])
 
 
 def authors_line(authors: Sequence[str], truncated: bool = False) -> str:
@@ -106,8 +124,9 @@ def authors_line(authors: Sequence[str], truncated: bool = False) -> str:
 
 def facts_line(paper: Paper) -> str:
     """Venue and year, areas, identifiers, code: what tells one paper from another."""
-    venue = " ".join(x for x in (paper.venue.upper(), str(paper.year or "")) if x)
-    facts = [venue, *map(str, paper.areas[:2]), *map(str, paper.identifiers[:2])]
+    venue = " ".join(x for x in (venue_name(paper.venue), str(paper.year or "")) if x)
+    named = (f"{i.scheme}:{shown_value(i)}" for i in paper.identifiers[:2])
+    facts = [venue, *map(str, paper.areas[:2]), *named]
     if paper.has_code:
         facts.append("code")
     return safe(" | ".join(fact for fact in facts if fact))
@@ -119,7 +138,7 @@ def results_lines(results: Results) -> Iterable[str]:
     for number, hit in enumerate(results.hits, first):
         yield from hit_lines(hit, number)
     if results.hits:
-        yield f"{first} to {first + len(results.hits) - 1} of {results.total}."
+        yield f"{first:,} to {first + len(results.hits) - 1:,} of {results.total:,}."
     elif results.total:
         yield f"There is no page {results.page}; the last is {results.pages}."
     else:

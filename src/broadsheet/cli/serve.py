@@ -13,7 +13,6 @@ import click
 from broadsheet.cli.common import home_option, opened
 from broadsheet.errors import BroadsheetError
 
-
 _LONGEST_REQUEST = 262_144  # bytes of a request's head: two thousand Chinese words, nine bytes a character in a URL
 
 
@@ -44,7 +43,9 @@ def serve(host: str | None, port: int | None, browse: bool) -> None:
         click.echo(f"Broadsheet is at {url} (Ctrl-C stops it)")
         if browse:
             _browse(url)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, h11_max_incomplete_event_size=_LONGEST_REQUEST)
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, h11_max_incomplete_event_size=_LONGEST_REQUEST
+        )
         try:
             uvicorn.Server(config).run(sockets=[listener])
         except KeyboardInterrupt:

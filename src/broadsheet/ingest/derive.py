@@ -9,7 +9,7 @@ equals):
 | abstract | the authors' own before a summary of ours; undamaged; longer; rank |
 | authors | not empty; whole before cut; undamaged; longer; more fully spelled; rank. Then each name in full |
 | venue, status | of one record: with a venue; not a preprint server; not rejected there; rank |
-| year | of the same record; else of the next that has one |
+| year | of the same record; else of the next that has one; without a venue, of the arXiv number, else of the listing |
 | published | the earliest |
 | listed | the earliest |
 | identifiers, areas, links, keywords, other titles | all, by rank; an area yields to the same with a subarea |
@@ -22,10 +22,12 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import Any, TypeVar
 
+from broadsheet.identifiers import arxiv_month
 from broadsheet.ingest.compare import is_preprint
 from broadsheet.ingest.reading import Reading, read
 from broadsheet.model import Area, Identifier, Link, LinkKind, Paper, PaperId, Record, Scheme, StoredRecord
 from broadsheet.text import fold, is_damaged, same_person, title_fingerprint
+from broadsheet.venues import venue_key
 
 SOURCE_RANK = {
     source: rank
@@ -55,6 +57,8 @@ def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
     listed = _first(ordered, "authors", origins, lambda r: not r.authors, _author_order)
     venue, year, status = _publication(ordered, origins)
     published, listing = _first_published(ordered, origins), _first_listed(ordered, origins)
+    if year is None and all(map(is_preprint, ordered)):
+        year = _year_of_preprint(ordered, listing, origins)
     title, abstract = titled.title, told.abstract
     authors = _best_spelling(listed.authors, ordered)
     return Paper(
@@ -74,6 +78,7 @@ def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
         status=status,
         other_titles=_other_titles(title, ordered),
         authors_truncated=listed.record.authors_truncated,
+        title_derived=titled.record.title_derived and bool(title),
         summarised=told.record.summarised and bool(abstract),
         damaged=is_damaged(title) or is_damaged(abstract) or any("\ufffd" in name for name in authors),
         origins=origins,
@@ -147,10 +152,27 @@ def _publication(ordered: Sequence[Reading], origins: dict[str, str]) -> tuple[s
         if reading:
             origins[field] = _origin(reading)
     return (
-        venue.record.venue if venue else "",
+        venue_key(venue.record.venue) if venue else "",
         year.year if year else None,
         status.record.status if status else "",
     )
+
+
+def _year_of_preprint(ordered: Sequence[Reading], listing: Reading | None, origins: dict[str, str]) -> int | None:
+    """The year an arXiv number tells, else that of the first listing. Not for a paper of a venue, which comes later."""
+    numbered = [
+        (month, r)
+        for r in ordered
+        for i in r.identifiers
+        if i.scheme is Scheme.ARXIV and (month := arxiv_month(i.value))
+    ]
+    found = min(numbered, key=lambda pair: pair[0], default=None)
+    if found is None and listing and listing.record.listed:
+        found = listing.record.listed, listing
+    if found is None:
+        return None
+    origins["year"] = _origin(found[1])
+    return found[0].year
 
 
 def _first_published(ordered: Sequence[Reading], origins: dict[str, str]) -> Reading | None:

@@ -19,8 +19,12 @@ Encode = Callable[[list[str]], npt.NDArray[np.float32]]
 
 
 def passage_text(paper: Paper) -> str:
-    """The text that a paper's vector is made from: plain title and abstract with single spaces."""
-    return " ".join(f"{to_plain(paper.title)} {to_plain(paper.abstract)}".split())
+    """The text that a paper's vector is made from: plain title and abstract with single spaces.
+
+    A title derived from the abstract is left out, since it would only repeat its first sentence.
+    """
+    title = "" if paper.title_derived else to_plain(paper.title)
+    return " ".join(f"{title} {to_plain(paper.abstract)}".split())
 
 
 def _held(vectors: VectorIndex) -> dict[PaperId, int]:

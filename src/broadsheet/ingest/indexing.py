@@ -20,7 +20,7 @@ def index_document(paper: Paper) -> IndexDocument:
     """What the index holds of a paper."""
     return IndexDocument(
         id=paper.id,
-        title=to_plain(paper.title),
+        title="" if paper.title_derived else to_plain(paper.title),  # its words are the abstract's own
         abstract=to_plain(paper.abstract),
         authors=paper.authors,
         areas=paper.areas,

@@ -92,9 +92,15 @@ def particular(fingerprint: str) -> bool:
     return len(fingerprint) >= SHORTEST_IDENTITY and fingerprint not in GENERIC_TITLES
 
 
+def _unquoted(text: str) -> str:
+    """Without the quotation marks in which some pages put a whole abstract."""
+    whole = len(text) > 2 and text[0] == text[-1] == '"' and text.count('"') == 2
+    return text[1:-1].strip() if whole else text
+
+
 def read(record: Record) -> Reading:
     """Clean a record's texts and make its keys."""
-    title, abstract = clean(record.title), clean(record.abstract)
+    title, abstract = clean(record.title), _unquoted(clean(record.abstract))
     fingerprint = core = ""
     if not record.title_derived:
         fingerprint = title_fingerprint(title)
@@ -102,7 +108,7 @@ def read(record: Record) -> Reading:
     # What a DOI implies does not count beside an identifier that says otherwise: one of the two is a slip.
     named = {identifier.scheme for identifier in record.identifiers}
     implied = [j for i in record.identifiers for j in implied_identifiers(i) if j.scheme not in named]
-    authors = tuple(name for author in record.authors if (name := display_name(author)))
+    authors = tuple(name for author in record.authors if any(map(str.isalpha, name := display_name(author))))
     head = "" if record.summarised else _head(abstract)
     return Reading(
         record=record,

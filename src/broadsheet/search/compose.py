@@ -27,6 +27,7 @@ from broadsheet.index import (
     match_words,
 )
 from broadsheet.model import Scheme
+from broadsheet.venues import venue_keys
 
 FACETS = ("area", "subarea", "venue", "year", "code")
 CJK = re.compile("[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]")
@@ -106,7 +107,9 @@ def facet_filter(name: str, values: Sequence[str]) -> TextQuery:
     if name not in FACETS:
         raise InputError(f"{name!r} is not a facet; the facets are {', '.join(FACETS)}")
     separated = [v.replace(" · ", SUBAREA_SEPARATOR) if name == "subarea" else v for v in values]
-    return Either(tuple(Facet(name, v) for v in separated))
+    if name == "venue":
+        separated = [key for v in values for key in venue_keys(v)]
+    return Either(tuple(Facet(name, v) for v in dict.fromkeys(separated)))
 
 
 def _only_filters(node: q.Node) -> bool:
@@ -165,8 +168,10 @@ def identifier_filter(text: str) -> TextQuery:
 
 def _words(leaf: q.Leaf, boosts: Boosts) -> TextQuery:
     """A word or phrase that must be found: in its field, or anywhere."""
-    if leaf.field in (q.Field.VENUE, q.Field.CATEGORY):
-        return Facet(str(leaf.field), leaf.text)
+    if leaf.field is q.Field.VENUE:
+        return facet_filter("venue", [leaf.text])
+    if leaf.field is q.Field.CATEGORY:
+        return Facet("category", leaf.text)
     if leaf.field is q.Field.AREA:
         topics = Match(leaf.text, {"topics": 1.0}, mode="phrase")
         return Either((Facet("area", leaf.text), Facet("category", leaf.text), topics))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from broadsheet.index import SUBAREA_SEPARATOR
 from broadsheet.model import FacetValue
+from broadsheet.venues import venue_key
 
 SHOWN = 30  # values of a facet
 
@@ -20,10 +22,13 @@ def arrange(counts: Mapping[str, Mapping[str, int]]) -> dict[str, tuple[FacetVal
         FacetValue(value, count, tuple(children.get(value, ())[:SHOWN]))
         for value, count in _ordered(counts.get("area", {}))[:SHOWN]
     )
+    venues: Counter[str] = Counter()
+    for value, count in counts.get("venue", {}).items():
+        venues[venue_key(value)] += count
     years = sorted(counts.get("year", {}).items(), reverse=True)
     return {
         "area": areas,
-        "venue": tuple(FacetValue(v, c) for v, c in _ordered(counts.get("venue", {}))[:SHOWN]),
+        "venue": tuple(FacetValue(v, c) for v, c in _ordered(venues)[:SHOWN]),
         "year": tuple(FacetValue(v, c) for v, c in years[:SHOWN]),
         "code": tuple(FacetValue(v, c) for v, c in _ordered(counts.get("code", {})) if v == "yes"),
     }

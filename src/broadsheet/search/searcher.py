@@ -357,7 +357,10 @@ class Searcher:
         elif self._question_vector(plan.meaning) is None:
             run.notes.append("Searched by words alone: the encoder does not answer.")
         elif (share := self.coverage()) < 1:
-            run.notes.append(f"Vectors for {min(99, int(share * 100))} % of papers so far.")
+            covered = min(99, int(share * 100))
+            run.notes.append(
+                f"Search by meaning covers {covered} % of papers so far; the others are found by their words alone."
+            )
 
 
 def _clamped(page: int, size: int, total: int) -> int:

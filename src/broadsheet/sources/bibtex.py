@@ -14,6 +14,7 @@ from broadsheet.model import LinkKind, Paper, Scheme
 from broadsheet.text import fold
 from broadsheet.text.emphasis import strip_emphasis
 from broadsheet.text.mathtext import HELD, hold_math
+from broadsheet.venues import venue_name
 
 _ESCAPES = {c: f"\\{c}" for c in "&%#_$"} | {
     "~": r"\textasciitilde{}",
@@ -161,8 +162,7 @@ def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
     if names:
         yield "author", " and ".join([*map(_author, names), *(["others"] if paper.authors_truncated else [])])
     if paper.venue:
-        venue = " ".join(paper.venue.split())
-        yield "booktitle", escape(venue.upper() if len(venue) <= 6 else venue)
+        yield "booktitle", escape(" ".join(venue_name(paper.venue).split()))
     if paper.year:
         yield "year", str(paper.year)
     arxiv, doi = paper.identifier(Scheme.ARXIV), paper.identifier(Scheme.DOI)

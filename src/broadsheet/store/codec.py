@@ -72,6 +72,7 @@ def _shared_fields(item: Record | Paper) -> dict[str, Any]:
         "keywords": item.keywords,
         "status": item.status,
         "authors_truncated": item.authors_truncated,
+        "title_derived": item.title_derived,
         "summarised": item.summarised,
         "month_only": item.month_only,
     }
@@ -97,6 +98,7 @@ def _shared_values(fields: dict[str, Any]) -> dict[str, Any]:
         "keywords": tuple(fields.get("keywords", ())),
         "status": fields.get("status", ""),
         "authors_truncated": fields.get("authors_truncated", False),
+        "title_derived": fields.get("title_derived", False),
         "summarised": fields.get("summarised", False),
         "month_only": fields.get("month_only", False),
     }
@@ -106,8 +108,6 @@ def record_to_json(record: Record) -> bytes:
     """The whole record as JSON; equal records give equal bytes."""
     fields = _shared_fields(record)
     fields |= {"source": record.source, "key": record.key, "raw": record.raw}
-    if record.title_derived:
-        fields["title_derived"] = True
     return _dumps(fields)
 
 
@@ -118,7 +118,6 @@ def record_from_json(data: bytes) -> Record:
         source=fields["source"],
         key=fields["key"],
         raw=fields["raw"],
-        title_derived=fields.get("title_derived", False),
         **_shared_values(fields),
     )
 

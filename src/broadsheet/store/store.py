@@ -273,7 +273,7 @@ class Store:
         count = func.count()
         question = select(s.records.c.source, count).group_by(s.records.c.source).order_by(count.desc())
         with self._reading() as connection:
-            return dict(connection.execute(question).tuples())
+            return {row.source: row[1] for row in connection.execute(question)}
 
     def counts(self) -> Counts:
         """How many papers, records and changes there are."""

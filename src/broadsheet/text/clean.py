@@ -23,6 +23,10 @@ _JOINERS = re.compile(
     "(?<![^\u0000-\u02ff\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\u0000-\u02ff\u200c\u200d])"
 )
 _DOTLESS = re.compile("ı(?=[\u0300-\u0304\u0306-\u030c])")
+# What pdfminer writes for a glyph without a character: a soft hyphen, and the ligatures of TeX's fonts (OT1).
+_GLYPH = re.compile(r"\(cid:([0-9]{1,5})\)(\s*)")
+_GLYPHS = {"2": "fi", "11": "ff", "12": "fi", "13": "fl", "14": "ffi", "15": "ffl"}
+_SOFT_HYPHEN = "173"
 _UNDERSCORED = re.compile(r"(?<![\w*$\\/])_(?=[^\s_])([^_$\n\\]{1,300}?)(?<=[^\s_\\])_(?![\w/])")
 
 
@@ -60,6 +64,8 @@ def clean(raw: str) -> str:
         text = replace_tags(text)
     if "&" in text:
         text = _decode_references(text)
+    if "(cid:" in text:
+        text = _GLYPH.sub(_glyph, text)
     text = _normalise(text)
     if any(sign in text for sign in _TEX_SIGNS):
         return _decode_tex(text)
@@ -74,6 +80,15 @@ def _decode_tex(text: str) -> str:
             break
         text = decoded
     return text
+
+
+def _glyph(found: re.Match[str]) -> str:
+    """The letters of a glyph that has no character; the replacement character where nobody knows them."""
+    if found[1] == _SOFT_HYPHEN:
+        return ""
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    within_word = before.isalpha() or (after.isalpha() and not found[2])
+    return (_GLYPHS.get(found[1], "\ufffd") if within_word else "\ufffd") + found[2]
 
 
 def _decode_references(text: str) -> str:

@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from ..identifiers import parse_identifier
-from ..model import FacetValue, LinkKind, Paper, Scheme, StoredRecord
+from ..identifiers import parse_identifier, shown_value
+from ..model import Area, FacetValue, LinkKind, Paper, Scheme, StoredRecord
 from ..text import to_html, to_plain
+from ..venues import venue_name
 from .params import SearchRequest
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -25,8 +26,6 @@ MONTHS = (
     *("August", "September", "October", "November", "December"),
 )  # not by strftime, which follows the server's locale
 
-VENUES = {"nips": "NeurIPS", "neurips": "NeurIPS", "interspeech": "Interspeech"}
-LONGEST_ACRONYM = 8  # siggraph
 FACET_TITLES = {"area": "Area", "subarea": "Subarea", "venue": "Venue", "year": "Year", "code": "Code"}
 LINK_NAMES = {LinkKind.PAGE: "Page", LinkKind.PDF: "PDF", LinkKind.CODE: "Code", LinkKind.PROJECT: "Project"}
 SCHEME_NAMES = {
@@ -36,6 +35,7 @@ SCHEME_NAMES = {
     Scheme.ACL: "ACL Anthology",
     Scheme.PMID: "PubMed",
 }
+USUAL_STATUSES = ("poster", "main", "technical", "long")  # of most papers, so that a list is calmer without them
 FIELD_NAMES = {"listed": "day of listing", "published": "day of publication"}
 
 _SCRIPTS = (
@@ -124,13 +124,6 @@ def written_long(day: date) -> str:
     return f"{WEEKDAYS[day.weekday()]}, {written(day)}"
 
 
-def venue(name: str) -> str:
-    """A venue as it is spelled; sources give keys such as ``icml``."""
-    if name.lower() in VENUES:
-        return VENUES[name.lower()]
-    return name.upper() if name.islower() and name.isascii() and len(name) <= LONGEST_ACRONYM else name
-
-
 @dataclass(frozen=True, slots=True)
 class Names:
     """The first authors of a paper, and how many more it has."""
@@ -197,7 +190,9 @@ def facet_label(name: str, value: str) -> str:
     """A facet's value for the eye."""
     if name == "code":
         return {"yes": "With code", "no": "Without code"}.get(value, value)
-    return venue(value) if name == "venue" else value
+    if name == "subarea":
+        return str(Area(*value.split(" · ", 1)))
+    return venue_name(value) if name == "venue" else value
 
 
 def _child_value(area: str, value: str) -> str:
@@ -308,6 +303,11 @@ def title_derived(records: Sequence[StoredRecord]) -> bool:
     return bool(titled) and all(record.title_derived for record in titled)
 
 
+def lost_characters(paper: Paper) -> bool:
+    """Whether a replacement character shows that something was lost in a paper's texts or names."""
+    return any("\ufffd" in text for text in (paper.title, paper.abstract, *paper.authors))
+
+
 def origin_rows(paper: Paper) -> list[tuple[str, str]]:
     """(field, record it came from), for the table under a paper."""
     return [(FIELD_NAMES.get(name, name.replace("_", " ")), origin) for name, origin in sorted(paper.origins.items())]
@@ -326,9 +326,11 @@ FILTERS = {
     "published": published,
     "day_heading": day_heading,
     "written_long": written_long,
-    "venue": venue,
+    "venue": venue_name,
     "names": names,
+    "lost_characters": lost_characters,
     "origin_rows": origin_rows,
+    "shown_value": shown_value,
     "shown_links": shown_links,
     "schema_kind": schema_kind,
 }
@@ -338,4 +340,5 @@ GLOBALS = {
     "asking": asking,
     "facet_titles": FACET_TITLES,
     "scheme_names": SCHEME_NAMES,
+    "usual_statuses": USUAL_STATUSES,
 }
