@@ -16,7 +16,6 @@ import click
 import pytest
 
 from broadsheet.cli import INTERRUPTED, command, run
-from broadsheet.cli.change import added
 from broadsheet.cli.common import paper_key
 from broadsheet.errors import BusyError, IndexDamagedError, NotFoundError, SettingsError
 from broadsheet.model import ImportSummary, Refusal
@@ -103,7 +102,7 @@ def test_the_first_help_lists_every_command_in_full_sentences(call: Call) -> Non
         (["search", "-x"], "-x"),
         (["show", "1", "--json", "--bibtex"], "--bibtex"),
         (["merge", "1"], "B"),
-        (["split", "x"], "RECORD"),
+        (["split", "x"], "'x' is not a valid number"),
         (["serve", "--port", "70000"], "--port"),
         (["import", "--json"], "FILE"),
         (["encode", "--workers", "0"], "--workers"),
@@ -312,7 +311,7 @@ def test_a_file_that_was_read_before_is_said_to_be(fake: FakeLibrary, call: Call
 
 def test_summaries_add_up() -> None:
     one = ImportSummary(1, 2, 3, 4, 5, 6, (Refusal("a", 1, "x"),), 0.5)
-    assert added(one, one) == ImportSummary(2, 4, 6, 8, 10, 12, one.refusals * 2, 1.0)
+    assert one + one == ImportSummary(2, 4, 6, 8, 10, 12, one.refusals * 2, 1.0)
 
 
 def test_ctrl_c_says_that_an_import_goes_on(fake: FakeLibrary, call: Call) -> None:

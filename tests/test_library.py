@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -19,7 +20,9 @@ from broadsheet.encode import encoder_id
 from broadsheet.errors import EncoderUnavailableError, InputError, NotFoundError, StoreError
 from broadsheet.index import open_vectors, vectors_folder
 from broadsheet.library import Library, background
+from broadsheet.library import vectors as vectors_module
 from broadsheet.model import ImportSummary, Paper
+from broadsheet.store import Store
 from tests.embeddings import EmbeddingsServer
 from tests.libraries import entry, library_in, papers_file, python, searching, word, write_entries
 
@@ -593,7 +596,8 @@ def test_closing_ends_the_background_soon(embeddings: EmbeddingsServer, tmp_path
         library.import_files([papers_file(tmp_path / "p.jsonl", 900)])
         embeddings.delay = 0.3
         library.start_background()
-        until(lambda: 0 < library.status().encoded < 900)
+        until(lambda: "encoding_minutes_left" in library.status().details)  # from the first vectors on
+        assert 0 < library.status().encoded < 900
         details = library.status().details
         assert details["encoding"].endswith(" of 900") and details["encoding_minutes_left"] >= 0
         begun = time.monotonic()
@@ -675,3 +679,42 @@ def test_two_threads_may_import_at_once(empty: Library, tmp_path: Path) -> None:
         thread.join()
     assert [counts(summary) for summary in summaries] == [(300, 300, 0, 0, 0)] * 3
     assert empty.status().indexed == empty.status().papers == 900
+
+
+def test_words_answer_while_a_server_prepares_its_encoder(
+    embeddings: EmbeddingsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening, go_on = threading.Event(), threading.Event()
+    real = vectors_module.open_encoder
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        opening.set()
+        assert go_on.wait(30)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(vectors_module, "open_encoder", slow)
+    with library_in(tmp_path, embeddings.spec()) as library:
+        library.import_sample()
+        library.start_background()
+        assert opening.wait(30)
+        results = library.search("Byzantine failures")
+        assert results.hits
+        assert results.notes == ("Searched by words alone: the encoder is being prepared.",)
+        assert library.status().papers == 139
+        go_on.set()
+        until(lambda: library.search("Byzantine failures").coverage == 1.0)
+
+
+def test_a_background_with_nothing_to_do_reads_no_digests(
+    embeddings: EmbeddingsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with library_in(tmp_path, embeddings.spec()) as library:
+        library.import_sample()
+        job = background.Background(library)
+        job._encode()
+        monkeypatch.setattr(Store, "text_digests", lambda *_, **__: pytest.fail("nothing has changed"))
+        job._encode()
+        monkeypatch.undo()
+        library.import_files([papers_file(tmp_path / "p.jsonl", 5)])
+        job._encode()
+        assert library.status().encoded == library.status().papers

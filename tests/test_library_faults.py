@@ -22,7 +22,7 @@ from broadsheet.encode import encoder_id
 from broadsheet.errors import BroadsheetError, BusyError, IndexDamagedError, InputError, StoreError
 from broadsheet.index import Everything, Match, open_vectors, vectors_folder
 from broadsheet.ingest import passage_text
-from broadsheet.library import Library
+from broadsheet.library import Library, background
 from tests.embeddings import DIMENSIONS, EmbeddingsServer, vector_of
 from tests.libraries import entry, library_in, papers_file, python, searching, word, write_entries
 
@@ -256,15 +256,28 @@ def test_the_index_is_deleted_while_the_library_is_open(home: Path) -> None:
         heals(library)
 
 
-def test_the_database_was_restored_from_an_older_copy(home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["update", "background"])
+def test_the_database_was_restored_from_an_older_copy(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
     shutil.copy(home / "broadsheet.db", tmp_path / "old.db")
     with library_in(home) as library:
         library.import_files([papers_file(tmp_path / "more.jsonl", 10, start=30)])
     for path in home.glob("broadsheet.db*"):
         path.unlink()
     shutil.copy(tmp_path / "old.db", home / "broadsheet.db")
+    monkeypatch.setattr(background, "INDEX_EVERY", 0.05)
     with library_in(home) as library:
-        library.update_index()
+        assert any(BEHIND in note for note in library.search("slow river").notes)
+        assert REMEDY in failed(library)["index"]
+        if by == "update":
+            library.update_index()
+        else:
+            library.start_background()
+            deadline = time.monotonic() + 20
+            while library.pending_changes():
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
         is_whole(library, range(30))
 
 

@@ -264,6 +264,13 @@ def test_similar_papers(desk: Searcher, wordy: Searcher, library: Library) -> No
     assert [hit.paper.id for hit in desk.similar(library.store.papers([1])[1], 1)] == [5]
 
 
+def test_that_no_word_was_found_is_said(desk: Searcher) -> None:
+    results = desk.search("xqzzyv", today=TODAY)
+    assert results.hits
+    assert "No paper has any of these words: these are the nearest in meaning." in results.notes
+    assert not any("any of these words" in note for note in desk.search("heart", today=TODAY).notes)
+
+
 def test_coverage_is_said(library: Library, tmp_path: Path) -> None:
     toy = ToyEncoder()
     vectors = open_vectors(tmp_path, 64, "toy")

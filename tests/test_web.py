@@ -658,6 +658,28 @@ def test_a_hit_found_by_words_alone_needs_no_score_of_meaning(client: TestClient
     assert not page(client, "/search?q=noise").all("li", class_="why")
 
 
+@pytest.mark.parametrize(
+    ("markup", "held"),
+    [
+        ("at $n$. Then", r'<span class="together"><math.*</math>\.</span> Then'),
+        ("at ($n$) then", r'at <span class="together">\(<math.*</math>\)</span> then'),
+        ("of $k$-means", r'<span class="together"><math.*</math>-</span>means'),
+    ],
+)
+def test_a_formula_and_the_stop_behind_it_stay_in_one_line(markup: str, held: str) -> None:
+    assert re.search(held, views.html(markup))
+    assert re.search(held, views.inline(markup))
+
+
+@pytest.mark.parametrize("markup", ["no formula.", "a $n$ alone", "$$n$$. Then"])
+def test_what_needs_no_holding_is_left(markup: str) -> None:
+    assert "together" not in views.html(markup)
+
+
+def test_similar_papers_tell_of_how_many_they_are_the_nearest(client: TestClient) -> None:
+    assert "Among the 60 % of papers" in page(client, "/paper/1").text("section", id="similar")
+
+
 def test_an_arxiv_category_is_named_once(client: TestClient, library: FakeLibrary) -> None:
     library.papers[1] = replace(library.papers[1], areas=(Area("cs", "cs.LG"), Area("Theory", "Learning Theory")))
     assert page(client, "/paper/1").text("p", class_="kicker") == "cs.LG, Theory · Learning Theory"

@@ -11,7 +11,7 @@ Three stages of text, in order:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
@@ -259,6 +259,11 @@ class ImportSummary:
     refused: int = 0
     refusals: tuple[Refusal, ...] = ()  # the first 100; ``refused`` counts all
     seconds: float = 0.0
+
+    def __add__(self, other: ImportSummary) -> ImportSummary:
+        """What two imports did together."""
+        sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return ImportSummary(**{**sums, "refusals": sums["refusals"][:100]})
 
 
 @dataclass(frozen=True, slots=True)

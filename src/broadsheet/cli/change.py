@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from broadsheet.cli.common import home_option, json_option, opened, paper_key, safe, write_json
+from broadsheet.cli.common import Number, home_option, json_option, opened, paper_key, safe, write_json
 from broadsheet.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _import_all(files: Sequence[Path], sample: bool, if_empty: bool) -> tuple[Im
             for path in files:
                 try:
                     with Progress(path.name, "B") as progress:
-                        total = added(total, library.import_files([path], on_progress=progress.update))
+                        total += library.import_files([path], on_progress=progress.update)
                 except InputError as error:
                     unreadable.append(str(error))
                     click.echo(f"broadsheet: {safe(str(error))}", err=True)
@@ -80,12 +80,6 @@ def stopped(kept: str) -> click.Abort:
     """Say, on a line after the terminal's ^C, that the work can be taken up again."""
     click.echo(f"\nStopped. {kept}; the same command goes on from there.", err=True)
     return click.Abort()
-
-
-def added(first: ImportSummary, second: ImportSummary) -> ImportSummary:
-    """The sum of two summaries."""
-    sums = {f.name: getattr(first, f.name) + getattr(second, f.name) for f in fields(first)}
-    return replace(first, **sums)
 
 
 def _print_summary(summary: ImportSummary) -> None:
@@ -104,7 +98,7 @@ def _print_summary(summary: ImportSummary) -> None:
 
 
 @click.command(short_help="Make the vectors that search by meaning needs.")
-@click.option("--workers", type=click.IntRange(1, 64), help="Processes; else the setting encode_workers.")
+@click.option("--workers", type=Number(1, 64), help="Processes; else the setting encode_workers.")
 @home_option
 def encode(workers: int | None) -> None:
     """Make the vectors that search by meaning needs, for all papers that lack one.
@@ -149,7 +143,7 @@ def merge(first: str, second: str, why: str) -> None:
 
 
 @click.command(no_args_is_help=True, short_help="Say that a record is not of its paper.")
-@click.argument("record", type=click.IntRange(1))
+@click.argument("record", type=Number(1))
 @click.option("--why", default="", help="A reason, kept with the decision.")
 @home_option
 def split(record: int, why: str) -> None:

@@ -40,6 +40,12 @@ home_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
+class Number(click.IntRange):
+    """A whole number, which help and errors call a number and not an "integer range"."""
+
+    name = "number"
+
+
 def chosen_home() -> Path | None:
     """The folder given by ``--home``, before or after the command's name."""
     home: Path | None = click.get_current_context().meta.get(_HOME)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from broadsheet.cli.common import home_option, json_option, opened, paper_key, write_json
+from broadsheet.cli.common import Number, home_option, json_option, opened, paper_key, write_json
 from broadsheet.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def _facets(venue: Sequence[str], area: Sequence[str], year: Sequence[str], code
 
 @click.command(no_args_is_help=True, short_help="Find papers by what they are about.")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(1, 200), help="Results on a page; else the setting page_size.")
-@click.option("--page", type=click.IntRange(1), default=1, show_default=True, help="Which page of results.")
+@click.option("--limit", type=Number(1, 200), help="Results on a page; else the setting page_size.")
+@click.option("--page", type=Number(1), default=1, show_default=True, help="Which page of results.")
 @click.option(
     "--sort",
     type=click.Choice(["relevance", "newest", "oldest"]),
@@ -130,7 +130,7 @@ def show(paper: str, bibtex: bool, as_json: bool) -> None:
 
 @click.command(no_args_is_help=True)
 @click.argument("paper", metavar="ID")
-@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="How many papers.")
+@click.option("--limit", type=Number(1, 200), default=10, show_default=True, help="How many papers.")
 @json_option
 @home_option
 def similar(paper: str, limit: int, as_json: bool) -> None:

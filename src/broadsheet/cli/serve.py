@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from broadsheet.cli.common import home_option, opened
+from broadsheet.cli.common import Number, home_option, opened
 from broadsheet.errors import BroadsheetError
 
 _LONGEST_REQUEST = 262_144  # bytes of a request's head: two thousand Chinese words, nine bytes a character in a URL
@@ -18,7 +18,7 @@ _LONGEST_REQUEST = 262_144  # bytes of a request's head: two thousand Chinese wo
 
 @click.command(short_help="Serve the site and the API.")
 @click.option("--host", help="Address to listen on; else the setting host.")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes any free one; else the setting port.")
+@click.option("--port", type=Number(0, 65535), help="Port; 0 takes any free one; else the setting port.")
 @click.option("--open/--no-open", "browse", default=False, show_default=True, help="Open the site in a browser.")
 @home_option
 def serve(host: str | None, port: int | None, browse: bool) -> None:
@@ -44,7 +44,7 @@ def serve(host: str | None, port: int | None, browse: bool) -> None:
         if browse:
             _browse(url)
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, h11_max_incomplete_event_size=_LONGEST_REQUEST
+            app, http="h11", log_level="warning", access_log=False, h11_max_incomplete_event_size=_LONGEST_REQUEST
         )
         try:
             uvicorn.Server(config).run(sockets=[listener])

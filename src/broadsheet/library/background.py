@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from broadsheet.errors import BroadsheetError, BusyError
+from broadsheet.library.vectors import NONE
 
 if TYPE_CHECKING:
     from broadsheet.library.facade import Library
@@ -28,6 +29,7 @@ class Background:
         self._stop = threading.Event()
         self._done = self._total = 0
         self._since = 0.0
+        self._complete: tuple[int, int, str] | None = None
         self._trouble: dict[str, str] = {}
         self._threads = [
             threading.Thread(target=self._repeat, args=("index", self._index, INDEX_EVERY), name="indexing"),
@@ -44,6 +46,11 @@ class Background:
         self._stop.set()
         for thread in self._threads:
             thread.join()
+
+    def is_preparing(self) -> bool:
+        """Whether an encoder is wanted and still to be opened."""
+        vectors = self._library.vectors
+        return vectors.wanted != NONE and vectors.opened() is None and "vectors" not in self._trouble
 
     def details(self) -> dict[str, Any]:
         """What is going on, for ``Status.details``."""
@@ -73,13 +80,23 @@ class Background:
             self._stop.wait(pause)
 
     def _index(self) -> None:
-        library = self._library
-        if library.store.last_seq() != library.index.applied_seq():
-            library.update_index(wait=0, should_stop=self._stop.is_set)
+        if self._library.pending_changes():
+            self._library.update_index(wait=0, should_stop=self._stop.is_set)
 
     def _encode(self) -> None:
         self._done = self._total = 0
+        before = self._state()
+        if before == self._complete:
+            return
+        if self._library.vectors.opened() is None:
+            self._library.vectors.answering()  # the encoder in service first: it answers while another catches up
         self._library.encode(self._progress, should_stop=self._stop.is_set, niceness=NICENESS)
+        self._complete = (before[0], *self._state()[1:])
+
+    def _state(self) -> tuple[int, int, str]:
+        """What would have to change before there is something to encode again; cheap to look at."""
+        vectors = self._library.vectors
+        return self._library.store.last_seq(), vectors.count(), vectors.in_service
 
     def _progress(self, done: int, total: int) -> None:
         if done == 0:

@@ -72,9 +72,9 @@ def _database(library: Library) -> tuple[bool, str]:
 
 def _index(library: Library) -> tuple[bool, str]:
     library.index.verify()
-    behind = library.store.last_seq() - library.index.applied_seq()
+    behind = library.pending_changes()
     papers, indexed = library.store.counts().papers, library.index.count()
-    if behind > 0:
+    if behind:
         return False, f"{behind:,} changes are not indexed yet; start the server, or: broadsheet doctor --rebuild-index"
     if papers != indexed:
         return False, f"{indexed:,} of {papers:,} papers are indexed; broadsheet doctor --rebuild-index makes it again"

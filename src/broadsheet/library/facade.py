@@ -6,7 +6,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -81,10 +81,10 @@ class Library:
         ``today`` is what relative days count from. Raises InputError for a sort or facet that does not exist, and
         IndexDamagedError.
         """
-        size = page_size or self.settings.page_size
+        size = self.settings.page_size if page_size is None else page_size
         day = today or datetime.now(UTC).date()
         found = self.searcher.search(text, page=page, page_size=size, sort=sort, chosen=facets, today=day)
-        behind = self._behind()
+        behind = self.pending_changes()
         return replace(found, notes=(*found.notes, _not_indexed(behind))) if behind else found
 
     def paper(self, key: int | str) -> Paper:
@@ -133,12 +133,17 @@ class Library:
             papers=counts.papers,
             records=counts.records,
             indexed=self.index.count(),
-            pending_changes=self._behind(),
+            pending_changes=self.pending_changes(),
             encoded=min(self.vectors.count(), counts.papers),
             encoder=self.vectors.in_service,
             encoder_note=self.vectors.note,
             details={"sources": self.store.sources(), **(self._background.details() if self._background else {})},
         )
+
+    def pending_changes(self) -> int:
+        """How many changes the text index does not have yet; all of them if it was made from another database."""
+        applied, last = self.index.applied_seq(), self.store.last_seq()
+        return last - applied if applied <= last else last
 
     def doctor(self) -> list[Check]:
         """Whether everything is in order, and what to do where it is not."""
@@ -153,7 +158,7 @@ class Library:
         """
         total = ImportSummary()
         for path in paths:
-            total = _added(total, self._import_file(Path(path), on_progress))
+            total += self._import_file(Path(path), on_progress)
         return total
 
     def import_sample(self) -> ImportSummary:
@@ -238,11 +243,18 @@ class Library:
         """The search desk with the encoder in service; another one when that changes."""
         with self._lock:
             if self._searcher is None or self._pair is not self.vectors.opened():
-                pair = self._pair = self.vectors.answering()
+                # Where a background prepares the encoder, words answer meanwhile; else it is opened here.
+                pair = self._pair = self.vectors.opened() if self._background else self.vectors.answering()
                 s = self.settings
                 tuning = Tuning(s.weight_dense, s.weight_dense_cjk, Boosts(s.boost_title, s.boost_authors))
+                preparing = self._background is not None and self._background.is_preparing()
                 self._searcher = Searcher(
-                    self.store, self.index, pair.vectors if pair else None, pair.encoder if pair else None, tuning
+                    self.store,
+                    self.index,
+                    pair.vectors if pair else None,
+                    pair.encoder if pair else None,
+                    tuning,
+                    why_words_alone="the encoder is being prepared" if preparing else "there is no encoder",
                 )
             return self._searcher
 
@@ -281,10 +293,6 @@ class Library:
             self._close_index()
             shutil.rmtree(self.settings.index_dir / "text", ignore_errors=True)
 
-    def _behind(self) -> int:
-        """How many changes the index does not have yet."""
-        return max(0, self.store.last_seq() - self.index.applied_seq())
-
     def _number(self, key: int | str) -> PaperId | None:
         if isinstance(key, int):
             return self.store.resolve(key) if 0 < key <= _LARGEST_ID else None
@@ -317,8 +325,3 @@ def _not_indexed(behind: int) -> str:
         f"{behind:,} changes are not in the index yet and cannot be found; "
         "if this stays so, run: broadsheet doctor --rebuild-index"
     )
-
-
-def _added(first: ImportSummary, second: ImportSummary) -> ImportSummary:
-    sums = {f.name: getattr(first, f.name) + getattr(second, f.name) for f in fields(first)}
-    return replace(first, **sums)

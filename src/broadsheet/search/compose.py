@@ -27,6 +27,7 @@ from broadsheet.index import (
     match_words,
 )
 from broadsheet.model import Scheme
+from broadsheet.text import clean
 from broadsheet.venues import venue_keys
 
 FACETS = ("area", "subarea", "venue", "year", "code")
@@ -82,16 +83,16 @@ def compose(
         must += [_words(leaf, boosts) for leaf in soft if isinstance(leaf, q.Phrase)]
     filtered = All(tuple(must)) if must else None
     leaves = list(dict.fromkeys(soft))[: q.MAX_TERMS]
-    glossed = english_of(" ".join(leaf.text for leaf in soft)) if soft else ""
-    marked = tuple(leaf.text for leaf in q.positive_terms(query)) + ((glossed,) if glossed else ())
+    glossed = english_of(" ".join(_spelled(leaf) for leaf in soft)) if soft else ""
+    marked = tuple(_spelled(leaf) for leaf in q.positive_terms(query)) + ((glossed,) if glossed else ())
     if not leaves:
         scored = [_required(n, boosts) for n in q.required(query) if not _only_filters(n)]
         return Plan(All(tuple(scored)) if scored else Everything(), filtered, "", soft=False, marked=marked)
-    return Plan(_soft(leaves, glossed, boosts), filtered, " ".join(leaf.text for leaf in soft), True, marked)
+    return Plan(_soft(leaves, glossed, boosts), filtered, " ".join(_spelled(leaf) for leaf in soft), True, marked)
 
 
 def _soft(leaves: Sequence[q.Leaf], glossed: str, boosts: Boosts) -> TextQuery:
-    text = " ".join(leaf.text for leaf in leaves)
+    text = " ".join(_spelled(leaf) for leaf in leaves)
     parts: list[TextQuery] = [match_words(text, boosts.fields(), boosts.forms)]
     if glossed and has_cjk(text):
         parts.append(match_words(glossed, boosts.fields(), boosts.forms))
@@ -166,19 +167,24 @@ def identifier_filter(text: str) -> TextQuery:
     return Either((*by_scheme, Match(text, {"body": 1.0}, mode="phrase")))
 
 
+def _spelled(leaf: q.Leaf) -> str:
+    """A word as the papers have it: TeX accents decoded."""
+    return clean(leaf.text) if "\\" in leaf.text else leaf.text
+
+
 def _words(leaf: q.Leaf, boosts: Boosts) -> TextQuery:
     """A word or phrase that must be found: in its field, or anywhere."""
     if leaf.field is q.Field.VENUE:
-        return facet_filter("venue", [leaf.text])
+        return facet_filter("venue", [_spelled(leaf)])
     if leaf.field is q.Field.CATEGORY:
-        return Facet("category", leaf.text)
+        return Facet("category", _spelled(leaf))
     if leaf.field is q.Field.AREA:
-        topics = Match(leaf.text, {"topics": 1.0}, mode="phrase")
-        return Either((Facet("area", leaf.text), Facet("category", leaf.text), topics))
+        topics = Match(_spelled(leaf), {"topics": 1.0}, mode="phrase")
+        return Either((Facet("area", _spelled(leaf)), Facet("category", _spelled(leaf)), topics))
     if leaf.field is q.Field.AUTHOR:
-        return Match(leaf.text, {"authors": 1.0}, mode="all")
+        return Match(_spelled(leaf), {"authors": 1.0}, mode="all")
     fields = _SPELLED[str(leaf.field)] if leaf.field else boosts.fields()
-    return match_phrase(leaf.text, fields, boosts.forms)
+    return match_phrase(_spelled(leaf), fields, boosts.forms)
 
 
 def without_facet(plan: Plan, query: q.Query, chosen: Mapping[str, Sequence[str]], name: str, boosts: Boosts) -> Plan:

@@ -101,9 +101,11 @@ class Searcher:
         vectors: VectorIndex | None,
         encoder: Encoder | None,
         tuning: Tuning,
+        *,
+        why_words_alone: str = "there is no encoder",
     ) -> None:
         self._store, self._index, self._vectors, self._tuning = store, index, vectors, tuning
-        self._encoder = encoder
+        self._encoder, self._why_words_alone = encoder, why_words_alone
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="search")
         self._vector_of = lru_cache(maxsize=1024)(self._encode)
 
@@ -149,6 +151,8 @@ class Searcher:
         with run.stage("facets"):
             facets = self._facets(plan, parsed, chosen, ranking.counts)
         hits = self._hits(ranking, plan.marked, run)
+        if plan.soft and hits and ranking.page == 1 and not any(hit.parts["words"] for hit in hits):
+            run.notes.append("No paper has any of these words: these are the nearest in meaning.")
         self._cover(plan, run)
         if not ranking.total and not run.notes:
             run.notes.append("No paper fulfils all of this; leave something out.")
@@ -353,7 +357,7 @@ class Searcher:
         if not plan.soft:
             return
         if self._encoder is None:
-            run.notes.append("Searched by words alone: there is no encoder.")
+            run.notes.append(f"Searched by words alone: {self._why_words_alone}.")
         elif self._question_vector(plan.meaning) is None:
             run.notes.append("Searched by words alone: the encoder does not answer.")
         elif (share := self.coverage()) < 1:

@@ -27,7 +27,8 @@ class Marker:
 
     def snippet(self, markup: str) -> str:
         """HTML of the best passage of an abstract."""
-        return snippet(to_plain(markup), self._stems.__contains__, width=SNIPPET_WIDTH // 2 if has_cjk(markup) else SNIPPET_WIDTH)
+        width = SNIPPET_WIDTH // 2 if has_cjk(markup) else SNIPPET_WIDTH
+        return snippet(to_plain(markup), self._stems.__contains__, width=width)
 
     def title(self, markup: str) -> str:
         """HTML of a title; words are marked where it has no mathematics, which marks would break."""

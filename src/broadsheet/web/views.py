@@ -43,19 +43,26 @@ _SCRIPTS = (
     ("ko", re.compile("[\uac00-\ud7af]")),
     ("zh", re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")),
 )
+_INLINE_FORMULA = '<math [^>]*display="inline"[^>]*>(?:(?!</math>).)*</math>'
+_BESIDE_FORMULA = re.compile(rf"[(\[“]+{_INLINE_FORMULA}[\])”.,;:!?’-]*|{_INLINE_FORMULA}[\])”.,;:!?’-]+", re.DOTALL)
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 @lru_cache(maxsize=4096)
 def html(markup: str) -> Markup:
     """Markup as HTML, sanitised by ``text.to_html``."""
-    return Markup(to_html(markup))
+    return Markup(_held_together(to_html(markup)))
 
 
 @lru_cache(maxsize=4096)
 def inline(markup: str) -> Markup:
     """Markup as HTML for a title or a link: without links of its own, formulas in the line."""
-    return Markup(to_html(markup, inline=True))
+    return Markup(_held_together(to_html(markup, inline=True)))
+
+
+def _held_together(source: str) -> str:
+    """Formulas in the line with the brackets and stops beside them, from which a browser would part them."""
+    return _BESIDE_FORMULA.sub(r'<span class="together">\g<0></span>', source) if "<math" in source else source
 
 
 @lru_cache(maxsize=4096)
