@@ -59,7 +59,8 @@ def score(task: Task, weights: dict[str, Any]) -> float:
 
 def claims() -> list[tuple[str, dict[str, int]]]:
     """SciFact's first training claims."""
-    questions = {row["_id"]: row["text"] for row in rows(SHARED / "data" / "retrieval" / "scifact" / "queries.jsonl.gz")}
+    file = SHARED / "data" / "retrieval" / "scifact" / "queries.jsonl.gz"
+    questions = {row["_id"]: row["text"] for row in rows(file)}
     grades = judged("scifact", "train")
     return [(questions[q], wanted) for q, wanted in grades.items() if q in questions][:CLAIMS]
 

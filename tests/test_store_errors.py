@@ -57,6 +57,7 @@ READS: dict[str, Callable[[Store], object]] = {
     "text_digests": lambda s: s.text_digests(),
     "changes_since": lambda s: s.changes_since(0, 5),
     "last_seq": lambda s: s.last_seq(),
+    "sources": lambda s: s.sources(),
     "counts": lambda s: s.counts(),
     "judgements": lambda s: s.judgements(),
     "import_progress": lambda s: s.import_progress("x"),

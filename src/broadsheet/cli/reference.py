@@ -25,7 +25,7 @@ WIDTH = 88
 def commands_text() -> str:
     """The help of every command, each under a heading of its own."""
     parts = [_section("broadsheet", command, None)]
-    with click.Context(command, info_name="broadsheet") as context:
+    with click.Context(command, info_name="broadsheet", **command.context_settings) as context:
         for name in command.list_commands(context):
             parts.append(_section(f"broadsheet {name}", command.commands[name], context))
     return "\n".join(parts)
@@ -33,7 +33,9 @@ def commands_text() -> str:
 
 def _section(heading: str, described: click.Command, parent: click.Context | None) -> str:
     name = heading.rpartition(" ")[2]
-    context = click.Context(described, info_name=name, parent=parent, terminal_width=WIDTH)
+    # With the settings that the program itself uses: click keeps the first help option that was made of a command.
+    shared = described.context_settings
+    context = click.Context(described, info_name=name, parent=parent, terminal_width=WIDTH, **shared)
     return f"## {heading}\n\n```text\n{described.get_help(context)}\n```\n"
 
 
