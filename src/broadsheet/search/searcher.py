@@ -18,7 +18,7 @@ from broadsheet import query as q
 from broadsheet.encode import Encoder, Floats
 from broadsheet.errors import EncoderUnavailableError, InputError
 from broadsheet.identifiers import implied_identifiers, parse_identifier
-from broadsheet.index import Everything, IdIs, Match, Sort, TextIndex, VectorIndex
+from broadsheet.index import All, Everything, Exclude, IdIs, Match, Sort, TextIndex, VectorIndex
 from broadsheet.model import FacetValue, Hit, Identifier, Paper, PaperId, Results
 from broadsheet.rank import Fused, fuse
 from broadsheet.search.compose import Boosts, Plan, asked, compose, has_cjk, without_facet
@@ -242,6 +242,8 @@ class Searcher:
         with run.stage("words"):
             found = self._index.search(question, limit=POOL)
         word_ids, word_scores = np.asarray(found.ids, dtype=np.int64), np.asarray(found.scores, dtype=np.float64)
+        with run.stage("facets"):
+            counts = self._index.facets(question)
         with run.stage("meaning"):
             near, cosines = asking.result()
         with run.stage("fusion"):
@@ -251,7 +253,9 @@ class Searcher:
             known = self._has_vector(word_ids) if len(near) else np.zeros(len(word_ids), np.bool_)
             fused = fuse((word_ids, word_scores), known, (near, cosines.astype(np.float64)), extra, weight)
         with run.stage("facets"):
-            counts = self._index.facets(question, extra_ids=extra.tolist())
+            if len(extra):
+                beside = All((IdIs(tuple(extra.tolist())), Exclude(question)))
+                counts = _summed(counts, self._index.facets(beside))
         return fused, counts
 
     def _has_vector(self, ids: np.ndarray) -> np.ndarray:
@@ -365,6 +369,14 @@ class Searcher:
             run.notes.append(
                 f"Search by meaning covers {covered} % of papers so far; the others are found by their words alone."
             )
+
+
+def _summed(first: FacetCounts, second: FacetCounts) -> FacetCounts:
+    """Counts over two sets of papers that have none in common."""
+    return {
+        name: {value: values.get(value, 0) + second[name].get(value, 0) for value in {**values, **second[name]}}
+        for name, values in first.items()
+    }
 
 
 def _clamped(page: int, size: int, total: int) -> int:
