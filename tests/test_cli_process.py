@@ -60,6 +60,9 @@ def program(home: Path, *arguments: str, **environment: str) -> subprocess.Popen
         "BROADSHEET_ENCODER": "none",
         **environment,
     }
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell's background jobs ignore Ctrl-C, and so would what they start; the tests may run in one.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [sys.executable, "-m", "broadsheet", *arguments],
         env=whole,
