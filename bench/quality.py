@@ -85,15 +85,6 @@ def distractors(count: int | None) -> Iterator[dict[str, Any]]:
     yield from papers[:count]
 
 
-def known_vectors(cache: VectorCache) -> int:
-    """How many of the distractors, in their fixed order, have a vector in the cache already."""
-    count = 0
-    for paper in distractors(None):
-        text = " ".join(f"{paper['title']} {paper['abstract']}".split())
-        count += cache.knows(text)
-    return count
-
-
 def questions_over(library: Library) -> dict[str, Any]:
     """Mean reciprocal rank (first hundred) of the questions of eval/, by language."""
     found: dict[str, list[float]] = defaultdict(list)
