@@ -40,3 +40,24 @@ class EncoderUnavailableError(BroadsheetError):
 
 class MissingExtraError(BroadsheetError):
     """An optional part is not installed; the message names the extra."""
+
+
+class FetchError(BroadsheetError):
+    """Something could not be had from the network; the message says what and why.
+
+    ``status`` is the HTTP status where there was an answer, ``retry_after`` the seconds to wait where the server says so.
+    """
+
+    def __init__(self, message: str, *, url: str, status: int | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.url = url
+        self.status = status
+        self.retry_after = retry_after
+
+
+class ThrottledError(FetchError):
+    """The server goes on asking for fewer requests, after waiting and trying again."""
+
+
+class ForbiddenAddressError(FetchError):
+    """The address leads into a private network, where nothing that others wrote may lead."""

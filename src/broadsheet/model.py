@@ -71,6 +71,43 @@ class Link:
     url: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Version:
+    """A version of a preprint, counted from 1, and the day it was submitted (UTC)."""
+
+    number: int
+    day: date | None = None
+
+
+class NoticeKind(StrEnum):
+    """What became of a paper after it appeared; the later, the graver."""
+
+    CONCERN = "concern"
+    WITHDRAWN = "withdrawn"
+    RETRACTED = "retracted"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A withdrawal, a retraction or an expression of concern, with the reason as the source gives it."""
+
+    kind: NoticeKind
+    reason: str = ""
+    day: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a paper can be met: a venue, a preprint server or a list, by the record that says so."""
+
+    source: str
+    venue: str = ""
+    year: int | None = None
+    status: str = ""
+    listed: date | None = None
+    url: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """What one source said about one paper. Texts are raw; ``raw`` is the whole entry as it came.
@@ -78,6 +115,11 @@ class Record:
     ``key`` is stable within ``source``: the same entry read again has the same key, so an import is idempotent.
     ``title_derived`` marks a title made from the first sentence of the abstract; any other title replaces it.
     ``authors_truncated`` marks a list that the source cut (等, "et al."); it never replaces a full one.
+
+    ``kind`` is the type of publication as a BibLaTeX entry type (``article``, ``inproceedings``…). ``details`` are
+    further bibliographic fields under their BibLaTeX names (``volume``, ``pages``, ``citekey``…), values raw, in the
+    source's order. ``counts`` are figures that change by themselves, by name: ``citations``, ``upvotes``, ``comments``.
+    ``published`` is the day of the first version, ``added`` when a reader filed the entry in a library of their own.
     """
 
     source: str
@@ -99,6 +141,18 @@ class Record:
     authors_truncated: bool = False
     summarised: bool = False  # the abstract is this project's own summary, not the authors' text
     month_only: bool = False  # of ``published`` only the month is known; its day is the first
+    kind: str = ""
+    versions: tuple[Version, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
+    references: tuple[Identifier, ...] = ()
+    added: datetime | None = None
+
+    @property
+    def version(self) -> int:
+        """The number of the newest version it speaks of; 0 where none is known."""
+        return max((version.number for version in self.versions), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +189,24 @@ class Paper:
     summarised: bool = False
     month_only: bool = False
     damaged: bool = False
+    kind: str = ""
+    versions: tuple[Version, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
+    references: tuple[Identifier, ...] = ()
+    added: datetime | None = None
+    places: tuple[Place, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether it was withdrawn or retracted: it can be found, but is never recommended."""
+        return any(notice.kind is not NoticeKind.CONCERN for notice in self.notices)
+
+    def count(self, name: str) -> int | None:
+        """A figure such as ``citations``; None where it is not known."""
+        return dict(self.counts).get(name)
 
     @property
     def has_code(self) -> bool:

@@ -5,14 +5,23 @@ equals):
 
 | field | order of preference |
 |---|---|
-| title | true before derived from the abstract; undamaged; not all in capitals; rank |
-| abstract | the authors' own before a summary of ours; undamaged; longer; rank |
+| title | true before derived from the abstract; newest version; undamaged; not all in capitals; rank |
+| abstract | the authors' own before a summary of ours; newest version; undamaged; longer; rank |
 | authors | not empty; whole before cut; undamaged; longer; more fully spelled; rank. Then each name in full |
 | venue, status | of one record: with a venue; not a preprint server; not rejected there; rank |
 | year | of the same record; else of the next that has one; without a venue, of the arXiv number, else of the listing |
-| published | the earliest |
-| listed | the earliest |
-| identifiers, areas, links, keywords, other titles | all, by rank; an area yields to the same with a subarea |
+| kind | of the record that gave the venue; else the first by rank that has one |
+| published, listed, added | the earliest |
+| identifiers, areas, links, keywords | all, by rank; an area yields to the same with a subarea |
+| other titles, references | all, by rank |
+| versions | all; of one number, the earliest day |
+| notices | one of each kind: the earliest day, the longest reason |
+| counts | of each name the largest |
+| details | of the record that gave the venue; what it lacks, by rank |
+| places | one for each venue and year, and for each list |
+
+*Newest version*: texts of records that tell an older version of the same arXiv paper, or none at all, stand behind
+those of the newest. A record without an arXiv id is never behind.
 """
 
 from __future__ import annotations
@@ -24,15 +33,51 @@ from typing import Any, TypeVar
 
 from broadsheet.identifiers import arxiv_month
 from broadsheet.ingest.compare import is_preprint
+from broadsheet.ingest.places import places_of
 from broadsheet.ingest.reading import Reading, read
-from broadsheet.model import Area, Identifier, Link, LinkKind, Paper, PaperId, Record, Scheme, StoredRecord
+from broadsheet.model import (
+    Area,
+    Identifier,
+    Link,
+    LinkKind,
+    Notice,
+    NoticeKind,
+    Paper,
+    PaperId,
+    Record,
+    Scheme,
+    StoredRecord,
+    Version,
+)
 from broadsheet.text import fold, is_damaged, same_person, title_fingerprint
 from broadsheet.venues import venue_key
 
 SOURCE_RANK = {
     source: rank
     for rank, source in enumerate(
-        ("arxiv", "openreview", "acl", "crossref", "dblp", "pubmed", "jsonl", "bibtex", "*", "listing", "jsonl:sample")
+        (
+            "arxiv",
+            "arxiv-announced",
+            "openreview",
+            "acl",
+            "pmlr",
+            "cvf",
+            "virtual",
+            "pubmed",
+            "crossref",
+            "dblp",
+            "papercopilot",
+            "huggingface",
+            "jsonl",
+            "zotero",
+            "bibtex",
+            "*",
+            "openalex",
+            "semanticscholar",
+            "feed",
+            "listing",
+            "jsonl:sample",
+        )
     )
 }
 """Sources from the most careful (0) on, by name or by its part before a colon; ``*`` stands for all others."""
@@ -52,10 +97,11 @@ def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
     """``derive`` for records that are cleaned already."""
     ordered = sorted(readings, key=_rank)
     origins: dict[str, str] = {}
-    titled = _first(ordered, "title", origins, lambda r: not r.title, lambda r: r.record.title_derived, _title_flaws)
-    told = _first(ordered, "abstract", origins, lambda r: not r.abstract, _abstract_order)
+    old = superseded(ordered)
+    titled = _first(ordered, "title", origins, lambda r: (not r.title, r.record.title_derived), old, _title_flaws)
+    told = _first(ordered, "abstract", origins, lambda r: (not r.abstract, r.record.summarised), old, _abstract_order)
     listed = _first(ordered, "authors", origins, lambda r: not r.authors, _author_order)
-    venue, year, status = _publication(ordered, origins)
+    venue, year, status, by_venue = _publication(ordered, origins)
     published, listing = _first_published(ordered, origins), _first_listed(ordered, origins)
     if year is None and all(map(is_preprint, ordered)):
         year = _year_of_preprint(ordered, listing, origins)
@@ -81,6 +127,14 @@ def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
         title_derived=titled.record.title_derived and bool(title),
         summarised=told.record.summarised and bool(abstract),
         damaged=is_damaged(title) or is_damaged(abstract) or any("\ufffd" in name for name in authors),
+        kind=next((r.record.kind for r in by_venue if r.record.kind), ""),
+        versions=_versions(ordered),
+        notices=_notices(ordered),
+        counts=_counts(ordered),
+        details=_unique((pair for r in by_venue for pair in r.record.details), lambda pair: pair[0]),
+        references=_unique((i for r in ordered for i in r.record.references), lambda i: i),
+        added=min((r.record.added for r in ordered if r.record.added), default=None),
+        places=places_of(by_venue),
         origins=origins,
     )
 
@@ -107,8 +161,21 @@ def _title_flaws(reading: Reading) -> tuple[bool, bool]:
     return is_damaged(reading.title), reading.title.isupper()
 
 
-def _abstract_order(reading: Reading) -> tuple[bool, bool, int]:
-    return reading.record.summarised, is_damaged(reading.abstract), -len(reading.abstract)
+def _abstract_order(reading: Reading) -> tuple[bool, int]:
+    return is_damaged(reading.abstract), -len(reading.abstract)
+
+
+def superseded(readings: Sequence[Reading]) -> Callable[[Reading], bool]:
+    """Whether a record's texts are of an older version, or none knows which, of the arXiv paper that another tells."""
+    newest: dict[str, int] = {}
+    for reading in readings:
+        for value in _arxiv_ids(reading):
+            newest[value] = max(newest.get(value, 0), reading.record.version)
+    return lambda reading: any(reading.record.version < newest[value] for value in _arxiv_ids(reading))
+
+
+def _arxiv_ids(reading: Reading) -> list[str]:
+    return [i.value for i in reading.identifiers if i.scheme is Scheme.ARXIV]
 
 
 def _author_order(reading: Reading) -> tuple[bool, bool, int, int]:
@@ -140,8 +207,13 @@ def _best_spelling(names: tuple[str, ...], ordered: Sequence[Reading]) -> tuple[
     return tuple(best)
 
 
-def _publication(ordered: Sequence[Reading], origins: dict[str, str]) -> tuple[str, int | None, str]:
-    """Venue, year and status, which belong together: where a paper was rejected is not where it appeared."""
+def _publication(
+    ordered: Sequence[Reading], origins: dict[str, str]
+) -> tuple[str, int | None, str, Sequence[Reading]]:
+    """Venue, year and status, which belong together, and the records, the venue's own first.
+
+    Where a paper was rejected is not where it appeared.
+    """
     best = sorted(
         ordered, key=lambda r: (not r.record.venue, is_preprint(r), bool(_NOT_ACCEPTED.search(r.record.status)))
     )
@@ -155,6 +227,7 @@ def _publication(ordered: Sequence[Reading], origins: dict[str, str]) -> tuple[s
         venue_key(venue.record.venue) if venue else "",
         year.year if year else None,
         status.record.status if status else "",
+        best,
     )
 
 
@@ -208,6 +281,31 @@ def _unique(values: Iterable[T], key: Callable[[T], object]) -> tuple[T, ...]:
 
 def _identifiers(ordered: Sequence[Reading]) -> tuple[Identifier, ...]:
     return tuple(sorted({i for r in ordered for i in r.identifiers}, key=lambda i: (_SCHEME_ORDER[i.scheme], i.value)))
+
+
+def _versions(ordered: Sequence[Reading]) -> tuple[Version, ...]:
+    days: dict[int, date | None] = {}
+    for version in (v for r in ordered for v in r.record.versions):
+        known = days.get(version.number)
+        days[version.number] = min(known, version.day) if known and version.day else known or version.day
+    return tuple(Version(number, days[number]) for number in sorted(days))
+
+
+def _notices(ordered: Sequence[Reading]) -> tuple[Notice, ...]:
+    found: list[Notice] = []
+    for kind in NoticeKind:
+        of_kind = [n for r in ordered for n in r.record.notices if n.kind is kind]
+        if of_kind:
+            reason = max((n.reason for n in of_kind), key=len)
+            found.append(Notice(kind, reason, min((n.day for n in of_kind if n.day), default=None)))
+    return tuple(found)
+
+
+def _counts(ordered: Sequence[Reading]) -> tuple[tuple[str, int], ...]:
+    counts: dict[str, int] = {}
+    for name, count in (pair for r in ordered for pair in r.record.counts):
+        counts[name] = max(count, counts.get(name, count))
+    return tuple(sorted(counts.items()))
 
 
 def _areas(areas: Iterable[Area]) -> tuple[Area, ...]:

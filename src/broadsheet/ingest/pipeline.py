@@ -15,7 +15,7 @@ from pathlib import Path
 from broadsheet.ingest.derive import derive_from
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.reading import Reading, read
-from broadsheet.model import ImportSummary, PaperId, Record, RecordId, Refusal
+from broadsheet.model import ImportSummary, PaperId, Record, RecordId, Refusal, Version
 from broadsheet.sources import Item
 from broadsheet.store import (
     EncodedRecord,
@@ -315,9 +315,27 @@ def _with_what_was_known(reading: Reading, encoded: EncodedRecord, before: Recor
 
 
 def _keeping(record: Record, before: Record) -> Record:
-    """A record read again takes nothing back by leaving it out.
+    """A record read again takes nothing back by leaving it out, and an older version does not replace a newer one.
 
     A page that shows no areas does not erase them, and a paper that is listed again was first listed before.
     """
-    days = [day for day in (record.listed, before.listed) if day]
-    return replace(record, areas=record.areas or before.areas, listed=min(days, default=None))
+    kept = before if record.version < before.version else record
+    return replace(
+        kept,
+        areas=kept.areas or record.areas or before.areas,
+        listed=min((day for day in (record.listed, before.listed) if day), default=None),
+        published=min((day for day in (record.published, before.published) if day), default=None)
+        if record.versions and before.versions
+        else kept.published,
+        versions=_all_versions(record, before),
+        counts=tuple(sorted({**dict(before.counts), **dict(record.counts)}.items())),
+        references=kept.references or before.references,
+        added=min((moment for moment in (record.added, before.added) if moment), default=None),
+    )
+
+
+def _all_versions(record: Record, before: Record) -> tuple[Version, ...]:
+    days = {v.number: v.day for v in before.versions}
+    for version in record.versions:
+        days[version.number] = version.day or days.get(version.number)
+    return tuple(Version(number, days[number]) for number in sorted(days))

@@ -1,10 +1,17 @@
-"""What every reader of this room yields."""
+"""What every reader of this room yields, and what every source and enricher is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
-from broadsheet.model import Record, Refusal
+from broadsheet.model import Identifier, Record, Refusal, Scheme
+
+if TYPE_CHECKING:
+    from broadsheet.net import Client
 
 Entry = Record | Refusal
 
@@ -29,6 +36,75 @@ class Limits:
 
     max_entry_bytes: int
     max_authors: int
+
+
+class State(StrEnum):
+    """How a source stands after it was asked."""
+
+    OK = "ok"
+    QUIET = "quiet"  # nothing was to be expected: a weekend, a holiday, nothing changed since
+    STALE = "stale"  # it answers, but with what is old
+    INCOMPLETE = "incomplete"  # the server ended early; what came is kept, and the rest is asked for again
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One answer of a source. ``cursor`` says where to go on once its entries are stored, in the source's own words.
+
+    ``remark`` is a sentence for the reader, ``newest`` the greatest id on the page, ``day`` the day it was announced,
+    ``kind`` tells the parser which of a source's formats this is.
+    """
+
+    url: str
+    body: bytes
+    cursor: str
+    remark: str = ""
+    state: State = State.OK
+    newest: str = ""
+    day: date | None = None
+    kind: str = ""
+
+
+class Source(Protocol):
+    """A place that publishes papers. ``fetch`` asks and never parses more than paging needs; ``parse`` is pure.
+
+    ``fetch`` may be stopped after any page and begun again with that page's cursor; "" is the very beginning. It
+    raises FetchError for what could not be had. ``parse`` raises InputError where a page is no such document at all.
+    """
+
+    kind: ClassVar[str]
+    usage: ClassVar[str]
+    name: str
+    every: timedelta
+
+    @classmethod
+    def of(cls, rest: str) -> Self:
+        """The source that stands in the settings as ``kind:rest``. Raises SettingsError with the remedy."""
+        ...
+
+    def fetch(self, client: Client, cursor: str, now: datetime) -> Iterator[Page]:
+        """Ask for what is new since ``cursor``."""
+        ...
+
+    def parse(self, page: Page) -> Iterator[Entry]:
+        """The entries of a page."""
+        ...
+
+
+class Enricher(Protocol):
+    """A service that knows more about papers whose identifiers are known."""
+
+    name: str
+    schemes: tuple[Scheme, ...]
+    batch: int
+
+    def fetch(self, client: Client, identifiers: Sequence[Identifier]) -> Iterator[Page]:
+        """Ask about at most ``batch`` papers."""
+        ...
+
+    def parse(self, page: Page) -> Iterator[Entry]:
+        """What the service says of them; ``key`` of a record is the identifier that was asked for."""
+        ...
 
 
 def too_long(size: int, limits: Limits) -> str:

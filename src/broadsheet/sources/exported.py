@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from broadsheet.identifiers import parse_identifier
-from broadsheet.model import Area, Identifier, Link, LinkKind, Record
+from broadsheet.model import Area, Identifier, Link, LinkKind, Notice, NoticeKind, Record, Version
 from broadsheet.sources.base import Limits, too_many_authors
 from broadsheet.sources.values import FieldError
 
@@ -91,6 +91,39 @@ def _link(value: Any) -> Link:
     return Link(LinkKind(value["kind"]), url)
 
 
+def _day(value: Any) -> date | None:
+    return None if value is None else date.fromisoformat(_text(value))
+
+
+def _version(value: Any) -> Version:
+    return Version(_whole(value["number"]), _day(value.get("day")))
+
+
+def _notice(value: Any) -> Notice:
+    return Notice(NoticeKind(value["kind"]), _text(value.get("reason", "")), _day(value.get("day")))
+
+
+def _named(value: Any, read: Callable[[Any], Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple((_text(name), read(found)) for name, found in dict(value).items())
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError("not a whole number")
+    return value
+
+
+def _moment(value: Any) -> datetime:
+    moment = datetime.fromisoformat(_text(value))
+    if moment.tzinfo is None:
+        raise ValueError("a time without its offset from UTC")
+    return moment
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
 def _area(value: Any) -> Area:
     return Area(_text(value["name"]), _text(value.get("subarea", "")))
 
@@ -103,6 +136,12 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
     "links": lambda found: [{"kind": link.kind.value, "url": link.url} for link in found],
     "published": date.isoformat,
     "listed": date.isoformat,
+    "versions": lambda found: [{"number": v.number, "day": _iso(v.day)} for v in found],
+    "notices": lambda found: [{"kind": n.kind.value, "reason": n.reason, "day": _iso(n.day)} for n in found],
+    "counts": dict,
+    "details": dict,
+    "references": lambda found: [str(i) for i in found],
+    "added": datetime.isoformat,
 }
 _READERS: dict[str, Callable[[Any], Any]] = {
     "authors": _texts,
@@ -117,4 +156,10 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "authors_truncated": _true,
     "summarised": _true,
     "month_only": _true,
+    "versions": lambda found: tuple(map(_version, _list(found))),
+    "notices": lambda found: tuple(map(_notice, _list(found))),
+    "counts": lambda found: _named(found, _count),
+    "details": lambda found: _named(found, _text),
+    "references": lambda found: tuple(map(_identifier, _list(found))),
+    "added": _moment,
 }

@@ -16,7 +16,19 @@ import orjson
 import zstandard
 
 from broadsheet.errors import StoreError
-from broadsheet.model import Area, Identifier, Link, LinkKind, Paper, Record, Scheme
+from broadsheet.model import (
+    Area,
+    Identifier,
+    Link,
+    LinkKind,
+    Notice,
+    NoticeKind,
+    Paper,
+    Place,
+    Record,
+    Scheme,
+    Version,
+)
 from broadsheet.store.types import EncodedRecord
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -75,6 +87,13 @@ def _shared_fields(item: Record | Paper) -> dict[str, Any]:
         "title_derived": item.title_derived,
         "summarised": item.summarised,
         "month_only": item.month_only,
+        "kind": item.kind,
+        "versions": [[v.number, v.day] for v in item.versions],
+        "notices": [[n.kind.value, n.reason, n.day] for n in item.notices],
+        "counts": item.counts,
+        "details": item.details,
+        "references": [[i.scheme.value, i.value] for i in item.references],
+        "added": item.added,
     }
     return {name: value for name, value in fields.items() if value}
 
@@ -101,6 +120,13 @@ def _shared_values(fields: dict[str, Any]) -> dict[str, Any]:
         "title_derived": fields.get("title_derived", False),
         "summarised": fields.get("summarised", False),
         "month_only": fields.get("month_only", False),
+        "kind": fields.get("kind", ""),
+        "versions": tuple(Version(number, _day(day)) for number, day in fields.get("versions", ())),
+        "notices": tuple(Notice(NoticeKind(k), why, _day(day)) for k, why, day in fields.get("notices", ())),
+        "counts": tuple((name, count) for name, count in fields.get("counts", ())),
+        "details": tuple((name, value) for name, value in fields.get("details", ())),
+        "references": tuple(Identifier(Scheme(s), v) for s, v in fields.get("references", ())),
+        "added": datetime.fromisoformat(fields["added"]) if "added" in fields else None,
     }
 
 
@@ -146,6 +172,8 @@ def paper_to_json(paper: Paper) -> str:
     fields = _shared_fields(paper)
     if paper.other_titles:
         fields["other_titles"] = paper.other_titles
+    if paper.places:
+        fields["places"] = [[p.source, p.venue, p.year, p.status, p.listed, p.url] for p in paper.places]
     if paper.damaged:
         fields["damaged"] = True
     if paper.origins:
@@ -161,6 +189,10 @@ def paper_from_json(paper_id: int, document: str, related: tuple[int, ...] = ())
         other_titles=tuple(fields.get("other_titles", ())),
         related=related,
         damaged=fields.get("damaged", False),
+        places=tuple(
+            Place(source, venue, year, status, _day(listed), url)
+            for source, venue, year, status, listed, url in fields.get("places", ())
+        ),
         origins=fields.get("origins", {}),
         **_shared_values(fields),
     )
