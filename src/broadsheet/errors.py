@@ -45,7 +45,7 @@ class MissingExtraError(BroadsheetError):
 class FetchError(BroadsheetError):
     """Something could not be had from the network; the message says what and why.
 
-    ``status`` is the HTTP status where there was an answer, ``retry_after`` the seconds to wait where the server says so.
+    ``status`` is the HTTP status where there was an answer, ``retry_after`` the seconds that the server asks to wait.
     """
 
     def __init__(self, message: str, *, url: str, status: int | None = None, retry_after: float | None = None) -> None:

@@ -350,3 +350,50 @@ class Status:
     encoder: str
     encoder_note: str
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SourceState(StrEnum):
+    """How a source stands after it was asked last."""
+
+    NEVER = "never"  # not asked yet
+    OK = "ok"
+    QUIET = "quiet"  # nothing was to be expected: a weekend, a holiday, nothing changed since
+    STALE = "stale"  # it answers, but with what is old
+    INCOMPLETE = "incomplete"  # the server ended early; what came is kept, and the rest is asked for again
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """A configured source, for ``broadsheet sources`` and the site's foot. Times are UTC.
+
+    ``asked`` is the last attempt, ``fetched`` the last that gave something or found that there was nothing to give,
+    ``due`` the next on the schedule. ``newest`` is the greatest id it has shown, ``day`` the last day it announced.
+    """
+
+    name: str
+    state: SourceState = SourceState.NEVER
+    message: str = ""
+    asked: datetime | None = None
+    fetched: datetime | None = None
+    due: datetime | None = None
+    newest: str = ""
+    day: date | None = None
+    records: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """What one run of ``broadsheet update`` did with one source; counts of records, except ``withdrawn``: papers."""
+
+    name: str
+    state: SourceState
+    message: str = ""
+    new: int = 0
+    updated: int = 0
+    merged: int = 0
+    withdrawn: int = 0
+    refused: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    due: datetime | None = None
+    seconds: float = 0.0

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
-from broadsheet.model import Identifier, Record, Refusal, Scheme
+from broadsheet.model import Identifier, Record, Refusal, Scheme, SourceState
 
 if TYPE_CHECKING:
     from broadsheet.net import Client
@@ -38,15 +37,6 @@ class Limits:
     max_authors: int
 
 
-class State(StrEnum):
-    """How a source stands after it was asked."""
-
-    OK = "ok"
-    QUIET = "quiet"  # nothing was to be expected: a weekend, a holiday, nothing changed since
-    STALE = "stale"  # it answers, but with what is old
-    INCOMPLETE = "incomplete"  # the server ended early; what came is kept, and the rest is asked for again
-
-
 @dataclass(frozen=True, slots=True)
 class Page:
     """One answer of a source. ``cursor`` says where to go on once its entries are stored, in the source's own words.
@@ -59,7 +49,7 @@ class Page:
     body: bytes
     cursor: str
     remark: str = ""
-    state: State = State.OK
+    state: SourceState = SourceState.OK
     newest: str = ""
     day: date | None = None
     kind: str = ""
