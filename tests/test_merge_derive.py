@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broadsheet.ingest import derive
-from broadsheet.model import Area, Identifier, Link, LinkKind, Paper, Record, Scheme
+from broadsheet.model import Area, Identifier, Link, LinkKind, Paper, Place, Record, Scheme
 from tests.makers import day, identifier, record
 
 
@@ -52,6 +52,7 @@ def test_one_record() -> None:
         links=(Link(LinkKind.PAGE, "https://example.org/p"), Link(LinkKind.CODE, "https://github.com/x/y")),
         keywords=("maps",),
         status="Oral",
+        places=(Place("jsonl", "icml", 2024, "Oral", day("2024-01-05"), "https://example.org/p"),),
         origins=dict.fromkeys(
             ("title", "abstract", "authors", "venue", "year", "status", "published", "listed"), "jsonl:x:k"
         ),

@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from broadsheet.errors import BroadsheetError, BusyError, NotFoundError, StoreError
-from broadsheet.model import Paper
+from broadsheet.model import Paper, SourceStatus
 from broadsheet.store import JudgementKind, PaperWrite, Store, WriteBatch, open_store, schema
 from broadsheet.store.database import any_of, transaction
 from broadsheet.store.migrate import run_migrations
@@ -61,11 +61,15 @@ READS: dict[str, Callable[[Store], object]] = {
     "counts": lambda s: s.counts(),
     "judgements": lambda s: s.judgements(),
     "import_progress": lambda s: s.import_progress("x"),
+    "source_states": lambda s: s.source_states(),
+    "lookups": lambda s: s.lookups("crossref", [identifier("10.1000/x")]),
     "problems": lambda s: s.problems(),
 }
 WRITES: dict[str, Callable[[Store], object]] = {
     "write": lambda s: write(s, record("C")),
     "add_judgement": lambda s: s.add_judgement(JudgementKind.SPLIT, ("test", "a"), ("test", "b"), now=NOW),
+    "set_source_state": lambda s: s.set_source_state("arxiv:cs.LG", "cursor", SourceStatus("arxiv:cs.LG")),
+    "add_lookups": lambda s: s.add_lookups("crossref", [identifier("10.1000/x")], NOW),
 }
 OTHERS = {"close", "writing"}
 

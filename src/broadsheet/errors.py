@@ -61,3 +61,7 @@ class ThrottledError(FetchError):
 
 class ForbiddenAddressError(FetchError):
     """The address leads into a private network, where nothing that others wrote may lead."""
+
+
+class StoppedError(BroadsheetError):
+    """The work was ended from outside, between two steps; what was done is kept."""

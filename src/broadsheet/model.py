@@ -120,6 +120,7 @@ class Record:
     further bibliographic fields under their BibLaTeX names (``volume``, ``pages``, ``citekey``…), values raw, in the
     source's order. ``counts`` are figures that change by themselves, by name: ``citations``, ``upvotes``, ``comments``.
     ``published`` is the day of the first version, ``added`` when a reader filed the entry in a library of their own.
+    ``former_titles`` are those that the same entry had when it was read before.
     """
 
     source: str
@@ -148,6 +149,7 @@ class Record:
     details: tuple[tuple[str, str], ...] = ()
     references: tuple[Identifier, ...] = ()
     added: datetime | None = None
+    former_titles: tuple[str, ...] = ()
 
     @property
     def version(self) -> int:
@@ -319,22 +321,36 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """A new record (``source:key``) that joined a paper which another record had made: a duplicate that was merged."""
+
+    record: str
+    title: str
+    paper: PaperId
+
+
+@dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import did: ``read`` = new + updated + unchanged + refused; ``merged`` of the new joined known papers."""
+    """What an import did: ``read`` = new + updated + unchanged + refused; ``merged`` of the new joined known papers.
+
+    ``withdrawn`` records tell for the first time that their paper was withdrawn or retracted.
+    """
 
     read: int = 0
     new: int = 0
     updated: int = 0
     unchanged: int = 0
     merged: int = 0
+    withdrawn: int = 0
     refused: int = 0
     refusals: tuple[Refusal, ...] = ()  # the first 100; ``refused`` counts all
+    joined: tuple[Joined, ...] = ()  # the first 1,000; ``merged`` counts all
     seconds: float = 0.0
 
     def __add__(self, other: ImportSummary) -> ImportSummary:
         """What two imports did together."""
         sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
-        return ImportSummary(**{**sums, "refusals": sums["refusals"][:100]})
+        return ImportSummary(**{**sums, "refusals": sums["refusals"][:100], "joined": sums["joined"][:1000]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +384,8 @@ class SourceStatus:
     """A configured source, for ``broadsheet sources`` and the site's foot. Times are UTC.
 
     ``asked`` is the last attempt, ``fetched`` the last that gave something or found that there was nothing to give,
-    ``due`` the next on the schedule. ``newest`` is the greatest id it has shown, ``day`` the last day it announced.
+    ``due`` the next on the schedule. ``newest`` is the greatest id it has shown, ``day`` the last day it announced,
+    ``records`` how many it has given in all, ``failures`` how many attempts failed since the last that did not.
     """
 
     name: str
@@ -380,6 +397,8 @@ class SourceStatus:
     newest: str = ""
     day: date | None = None
     records: int = 0
+    failures: int = 0
+    wait: float = 0.0  # seconds that the source asked to be left alone, counted from ``asked``
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ The only module that reads ``os.environ``. Names, defaults and meanings for the 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,34 @@ class Settings:
         4_000_000, "Entries of an import larger than this are refused.", low=1_000, high=1_000_000_000
     )
     max_authors: int = _setting(10_000, "Entries with more authors than this are refused.", low=1, high=1_000_000)
+    sources: tuple[str, ...] = _setting(
+        (), "What `broadsheet update` asks, such as `arxiv:cs.LG` and `huggingface`; see `broadsheet sources --help`."
+    )
+    update_at: str = _setting(
+        "06:30", "Local time at which `broadsheet serve` updates, once a day; empty means never by itself."
+    )
+    enrich: tuple[str, ...] = _setting(
+        (), "Services that are asked for what papers lack, in order: `crossref`, `openalex`, `semanticscholar`, `dblp`."
+    )
+    enrich_limit: int = _setting(
+        500, "Papers for which one update asks each of these services at most.", low=1, high=100_000
+    )
+    contact: str = _setting("", "Your e-mail address, sent to sources that give faster answers to who names one.")
+    openalex_key: str = _setting("", "Key for OpenAlex; shown to nobody.")
+    semanticscholar_key: str = _setting("", "Key for Semantic Scholar; shown to nobody.")
+    zotero_key: str = _setting("", "Key for the Zotero API; shown to nobody.")
+    arxiv_holidays: tuple[str, ...] = _setting(
+        (), "Further days (`2026-12-24`) on which arXiv announces nothing, beside the holidays that are known."
+    )
+    mirrors: tuple[str, ...] = _setting(
+        (), "Other addresses for hosts, as `HOST=URL`: `export.arxiv.org=https://mirror.example.org/arxiv`."
+    )
+    allow_private_addresses: bool = _setting(
+        False, "Whether sources may lie in private networks or on this machine, such as a feed of your own."
+    )
+    max_download_bytes: int = _setting(
+        100_000_000, "Answers larger than this are given up.", low=100_000, high=10_000_000_000
+    )
 
     @property
     def database_url(self) -> str:
@@ -71,6 +100,34 @@ def default_home() -> Path:
     return user_data_path("broadsheet", appauthor=False)
 
 
+_WANTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "tuple[str, ...]": "a list of texts",
+}
+
+
+def _truth(value: Any) -> bool:
+    """TOML's true and false, and the words for them in a variable."""
+    if isinstance(value, bool):
+        return value
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
+    if not isinstance(value, str) or value.strip().lower() not in words:
+        raise ValueError
+    return words[value.strip().lower()]
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """A list of texts; in a variable they stand with blanks or commas between them."""
+    if isinstance(value, str):
+        return tuple(re.split(r"[\s,]+", value.strip())) if value.strip() else ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError
+    return tuple(item.strip() for item in value)
+
+
 def _convert(name: str, value: Any, kind: str, where: str) -> Any:
     try:
         if kind == "int":
@@ -81,11 +138,15 @@ def _convert(name: str, value: Any, kind: str, where: str) -> Any:
             if isinstance(value, bool):
                 raise ValueError
             return float(value)
+        if kind == "bool":
+            return _truth(value)
+        if kind.startswith("tuple"):
+            return _texts(value)
         if not isinstance(value, str):
             raise ValueError
         return value
     except (TypeError, ValueError):
-        wanted = {"int": "a whole number", "float": "a number", "str": "text"}[kind]
+        wanted = _WANTED[kind]
         raise SettingsError(f"{where}: {name} must be {wanted}, not {value!r}") from None
 
 
@@ -134,10 +195,47 @@ def load_settings(home: str | Path | None = None, environ: Mapping[str, str] | N
     return Settings(home=folder, **{**_from_file(folder / CONFIG_NAME), **_from_environment(environ)})
 
 
+def edit_list(
+    home: str | Path | None, name: str, change: Callable[[list[str]], list[str]]
+) -> tuple[Path, list[str]]:
+    """Change a list in the library's settings file, whose other lines and comments stay; the file and the new list.
+
+    Raises SettingsError where the file is not valid, or where a variable would overrule it.
+    """
+    import tomlkit
+
+    settings = load_settings(home)
+    file = settings.home / CONFIG_NAME
+    variable = PREFIX + name.upper()
+    if variable in os.environ:
+        raise SettingsError(f"{variable} is set and would overrule {file}; change it there, or unset it")
+    document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
+    changed = change(list(getattr(settings, name)))
+    listed = tomlkit.array()
+    listed.extend(changed)
+    document[name] = listed.multiline(len(changed) > 1)
+    settings.home.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(tomlkit.dumps(document), "utf-8")
+    part.replace(file)
+    return file, changed
+
+
+def proxies() -> dict[str, str]:
+    """Proxies by scheme as the environment names them (``HTTP_PROXY``, ``HTTPS_PROXY``, ``NO_PROXY`` under ``no``)."""
+    from urllib.request import getproxies
+
+    return getproxies()
+
+
 def describe() -> list[tuple[str, str, str]]:
     """(name, default, meaning) of every setting, for the docs."""
 
     def shown(default: Any) -> str:
+        if isinstance(default, tuple):
+            return str(list(default))
+        if isinstance(default, bool):
+            return str(default).lower()
         return repr(default) if isinstance(default, str) else str(default)
 
     return [

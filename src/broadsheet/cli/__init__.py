@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from broadsheet.cli import change, look, manage, serve
+from broadsheet.cli import change, look, manage, serve, sources
 from broadsheet.cli.common import home_option, safe
 from broadsheet.errors import BroadsheetError
 
@@ -49,7 +49,7 @@ def command() -> None:
     """
 
 
-for _module in (change, look, manage, serve):
+for _module in (change, look, manage, sources, serve):
     for _command in _module.COMMANDS:
         command.add_command(_command)
 

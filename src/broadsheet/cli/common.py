@@ -84,3 +84,12 @@ def write_json(value: Any) -> None:
     """Print one JSON document; letters outside ASCII are escaped where the output cannot carry them."""
     unicode_output = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     click.echo(json.dumps(value, ensure_ascii=not unicode_output, indent=2))
+
+
+def plain(value: Any) -> Any:
+    """Values as JSON has them: paths and days as text, tuples as lists."""
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from broadsheet.cli.common import chosen_home, home_option, json_option, opened, safe, write_json
+from broadsheet.cli.common import chosen_home, home_option, json_option, opened, plain, safe, write_json
 from broadsheet.errors import BroadsheetError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from broadsheet.settings import Settings
 
 HIDDEN = "***"
+RECORDS = "records"
+FORMS = (RECORDS, "bibtex", "ris", "csl", "csv", "jsonl", "markdown")  # as ``sources.writing`` has them
 PASSWORD = re.compile(r"(://[^/@]*?:).*@")
 
 
@@ -36,7 +38,7 @@ def status(as_json: bool) -> None:
     with opened(read_only=True) as library:
         found = library.status()
     if as_json:
-        write_json(_plain(asdict(found)))
+        write_json(plain(asdict(found)))
         return
     from broadsheet.cli.render import table
 
@@ -82,7 +84,7 @@ def doctor(rebuild_index: bool, as_json: bool) -> int:
             _rebuild(library)
         checks = library.doctor()
     if as_json:
-        write_json({"ok": all(check.ok for check in checks), "checks": [_plain(asdict(check)) for check in checks]})
+        write_json({"ok": all(check.ok for check in checks), "checks": [plain(asdict(check)) for check in checks]})
     else:
         for check in checks:
             click.echo(safe(f"{'ok     ' if check.ok else 'FAILED '} {check.name}: {check.message}"))
@@ -118,7 +120,7 @@ def config(path: bool, as_json: bool) -> None:
         click.echo(str(file))
         return
     rows = [
-        {"name": name, "value": _plain(_without_secrets(name, getattr(settings, name))), "from": origin}
+        {"name": name, "value": plain(_without_secrets(name, getattr(settings, name))), "from": origin}
         for name, origin in _origins(settings).items()
     ]
     if as_json:
@@ -129,25 +131,42 @@ def config(path: bool, as_json: bool) -> None:
     click.echo("\n".join(table((row["name"], f"{row['value']!r:<24} {row['from']}") for row in rows)))
 
 
-@click.command(short_help="Write every record as its source gave it.")
+@click.command(short_help="Write papers for other programs, or every record as it came.")
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--jsonl", is_flag=True, default=True, help="One JSON object a line; the only format, and the default.")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Format; else what the FILE's name says, else records.")
+@click.option("--search", "query", default="", metavar="QUESTION", help="Only papers that a search finds.")
 @home_option
-def export(file: Path | None, jsonl: bool) -> None:
-    """Write every record, as its source gave it, to FILE or to the standard output.
+def export(file: Path | None, form: str | None, query: str) -> None:
+    """Write papers to FILE or to the standard output: as BibTeX, RIS, CSL-JSON, CSV, JSON Lines or Markdown.
+
+    The format `records` writes every record as its source gave it, for a copy that `import` reads again without loss.
 
     \b
     Examples:
-      broadsheet export --jsonl records.jsonl
-      broadsheet export | head -1
+      broadsheet export papers.bib
+      broadsheet export --format ris --search "venue:icml year:2024 diffusion" diffusion.ris
+      broadsheet export --format records records.jsonl
     """
-    with opened(read_only=True) as library:
+    chosen = form or _by_name(file)
+    if chosen == RECORDS and query:
+        raise click.UsageError("--search needs a --format other than records, such as bibtex.")
+    with opened(read_only=not query) as library:
+        if chosen == RECORDS:
+            pieces: Iterable[bytes] = _lines(library.export_records())
+        else:
+            pieces = (piece.encode("utf-8", "replace") for piece in library.export(chosen, query=query))
         if file is None:
-            for line in _lines(library.export_records()):
-                click.echo(line, nl=False)
+            for piece in pieces:
+                click.echo(piece, nl=False)
             return
-        count = write_whole(file, _lines(library.export_records()))
-    click.echo(f"{count:,} records written to {file}", err=True)
+        size = write_whole(file, pieces)
+    click.echo(f"{size:,} bytes written to {file}", err=True)
+
+
+def _by_name(file: Path | None) -> str:
+    from broadsheet.sources.writing import ENDINGS
+
+    return ENDINGS.get(file.suffix.lower(), RECORDS) if file and file.suffix.lower() != ".jsonl" else RECORDS
 
 
 def _lines(records: Iterable[dict[str, Any]]) -> Iterable[bytes]:
@@ -155,21 +174,20 @@ def _lines(records: Iterable[dict[str, Any]]) -> Iterable[bytes]:
 
 
 def write_whole(file: Path, lines: Iterable[bytes]) -> int:
-    """Write ``lines`` to ``file``, which is replaced only when all is written; returns how many there were."""
-    count = 0
+    """Write ``lines`` to ``file``, which is replaced only when all is written; returns the bytes written."""
+    size = 0
     part = file.with_name(f".{file.name}.part")
     try:
         with part.open("wb") as stream:
             for line in lines:
-                stream.write(line)
-                count += 1
+                size += stream.write(line)
         part.replace(file)
     except OSError as error:
         problem = f"{file}: cannot be written ({error.strerror}); choose a file in a folder that exists and has room"
         raise BroadsheetError(problem) from error
     finally:
         part.unlink(missing_ok=True)
-    return count
+    return size
 
 
 def _origins(settings: Settings) -> dict[str, str]:
@@ -196,18 +214,9 @@ def _home_origin(settings: Settings) -> str:
 
 def _without_secrets(name: str, value: Any) -> Any:
     """A setting's value as it may be shown: no key, and no password in a database's address."""
-    if name == "encoder_key" and value:
+    if name.endswith("_key") and value:
         return HIDDEN
     return PASSWORD.sub(rf"\1{HIDDEN}@", value) if name == "database" else value
-
-
-def _plain(value: Any) -> Any:
-    """Values as JSON has them: paths and days as text, tuples as lists."""
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
 COMMANDS = (status, doctor, config, export)

@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -190,6 +190,23 @@ def paper_lines(paper: Paper, records: Sequence[StoredRecord], urls: Sequence[st
         yield "Related: " + ", ".join(f"broadsheet show {other}" for other in paper.related)
     for stored in records:
         yield safe(f"Record {stored.id} from {stored.record.source}: {stored.record.key}")
+
+
+def _cells(text: str) -> int:
+    """Columns of a terminal that a text takes: two for a letter of double width."""
+    return len(text) + sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+
+
+def columns(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Container[int] = ()) -> list[str]:
+    """Lines of a table with a head; the columns ``right`` are set flush right."""
+    lines = [list(head), *map(list, rows)]
+    widths = [max(map(_cells, column)) for column in zip(*lines, strict=True)]
+
+    def cell(at: int, text: str) -> str:
+        room = " " * (widths[at] - _cells(text))
+        return room + text if at in right else text + room
+
+    return ["  ".join(cell(at, text) for at, text in enumerate(line)).rstrip() for line in lines]
 
 
 def table(rows: Iterable[tuple[str, str]]) -> Iterable[str]:

@@ -7,6 +7,7 @@ from broadsheet.ingest.judge import merge_papers, split_record
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.pipeline import file_digest, import_items
 from broadsheet.ingest.reading import Reading, read
+from broadsheet.ingest.schedule import next_run, time_of
 
 __all__ = [
     "Candidate",
@@ -23,10 +24,12 @@ __all__ = [
     "import_items",
     "index_document",
     "merge_papers",
+    "next_run",
     "passage_text",
     "pending",
     "pending_count",
     "read",
     "rebuild",
     "split_record",
+    "time_of",
 ]

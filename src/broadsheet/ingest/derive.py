@@ -49,7 +49,7 @@ from broadsheet.model import (
     StoredRecord,
     Version,
 )
-from broadsheet.text import fold, is_damaged, same_person, title_fingerprint
+from broadsheet.text import clean, fold, is_damaged, same_person, title_fingerprint
 from broadsheet.venues import venue_key
 
 SOURCE_RANK = {
@@ -320,9 +320,10 @@ def _links(links: Iterable[Link]) -> tuple[Link, ...]:
 
 
 def _other_titles(title: str, ordered: Sequence[Reading]) -> tuple[str, ...]:
-    if len(ordered) == 1:
+    former = [clean(title) for r in ordered for title in r.record.former_titles]
+    if len(ordered) == 1 and not former:
         return ()
     own = title_fingerprint(title) or title
-    titles = (r.title for r in ordered if r.title and not r.record.title_derived)
+    titles = [*(r.title for r in ordered if r.title and not r.record.title_derived), *former]
     others = _unique(titles, lambda other: title_fingerprint(other) or other)
     return tuple(other for other in others if (title_fingerprint(other) or other) != own)

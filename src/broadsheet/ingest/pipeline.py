@@ -15,7 +15,7 @@ from pathlib import Path
 from broadsheet.ingest.derive import derive_from
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.reading import Reading, read
-from broadsheet.model import ImportSummary, PaperId, Record, RecordId, Refusal, Version
+from broadsheet.model import ImportSummary, Joined, NoticeKind, PaperId, Record, RecordId, Refusal, Version
 from broadsheet.sources import Item
 from broadsheet.store import (
     EncodedRecord,
@@ -27,9 +27,12 @@ from broadsheet.store import (
     WriteBatch,
     encode_record,
 )
+from broadsheet.text import title_fingerprint
 
 MAX_REFUSALS = 100
 """Refusals that a summary lists; the rest are counted."""
+MAX_JOINED = 1000
+"""Records that joined a known paper which a summary lists; the rest are counted."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 MAX_CANDIDATES = 50
 """Papers looked at for one record; a key that more papers share is no sign of identity."""
@@ -53,8 +56,10 @@ class _Counter:
     updated: int = 0
     unchanged: int = 0
     merged: int = 0
+    withdrawn: int = 0
     refused: int = 0
     refusals: list[Refusal] = field(default_factory=list)
+    joined: list[Joined] = field(default_factory=list)
 
     def refuse(self, refusal: Refusal) -> None:
         self.refused += 1
@@ -68,8 +73,10 @@ class _Counter:
             updated=self.updated,
             unchanged=self.unchanged,
             merged=self.merged,
+            withdrawn=self.withdrawn,
             refused=self.refused,
             refusals=tuple(self.refusals),
+            joined=tuple(self.joined),
             seconds=seconds,
         )
 
@@ -96,7 +103,7 @@ def import_items(
     with store.writing():
         while batch := list(islice(iterator, batch_size)):
             # Counted in a copy, so that the counts are those of the stored batches whatever stops this one.
-            following = replace(counter, refusals=list(counter.refusals))
+            following = replace(counter, refusals=list(counter.refusals), joined=list(counter.joined))
             _import_batch(store, batch, now(), progress_of, following)
             counter = following
             if on_batch:
@@ -122,11 +129,14 @@ def _import_batch(store: Store, items: Sequence[Item], now: datetime, progress_o
     batch.place()
     counter.new += batch.new
     counter.updated += batch.updated
-    counter.merged += batch.merged
+    counter.merged += len(batch.joined)
+    counter.withdrawn += batch.withdrawn
     progress = (progress_of, items[-1].ordinal + 1) if progress_of else None
     writes = batch.writes(now, progress)
     if writes.records or writes.papers or progress:
-        store.write(writes)
+        given = store.write(writes).new_papers
+        room = MAX_JOINED - len(counter.joined)
+        counter.joined += [Joined(name, title, given.get(paper, paper)) for name, title, paper in batch.joins()[:room]]
 
 
 def _storable(entry: Record | Refusal) -> Record | Refusal:
@@ -166,7 +176,8 @@ class _Batch:
         self.touched: dict[PaperId, None] = {}
         self.links: set[tuple[PaperId, PaperId]] = set()
         self.fresh: PaperId = 0  # the number of the last new paper
-        self.new = self.updated = self.unchanged = self.merged = 0
+        self.new = self.updated = self.unchanged = self.withdrawn = 0
+        self.joined: list[tuple[RecordKey, PaperId]] = []
         self.known = _known(store, incoming)
         self.incoming: dict[RecordKey, tuple[Reading, EncodedRecord]] = {}
         self.judgements = Judgements()
@@ -225,7 +236,9 @@ class _Batch:
             self.updated += 1
         else:
             self.new += 1
-            self.merged += intent.paper is not None
+            if intent.paper is not None:
+                self.joined.append((reading.key, paper))
+        self.withdrawn += _is_withdrawn(reading.record) and not (before and _is_withdrawn(before.reading.record))
 
     def _candidates(self, reading: Reading, home: PaperId | None) -> list[Candidate]:
         ids: set[PaperId] = {home} if home is not None else set()
@@ -264,6 +277,10 @@ class _Batch:
 
     def _link(self, paper: PaperId, others: Iterable[PaperId]) -> None:
         self.links |= {(paper, other) for other in others}
+
+    def joins(self) -> list[tuple[str, str, PaperId]]:
+        """(record's name, title, paper) of every new record that joined a paper which others had made."""
+        return [(":".join(key), self.incoming[key][0].title, self._alive(paper)) for key, paper in self.joined]
 
     def writes(self, now: datetime, progress: tuple[str, int] | None) -> WriteBatch:
         """The transaction that makes the store as this batch is."""
@@ -331,7 +348,20 @@ def _keeping(record: Record, before: Record) -> Record:
         counts=tuple(sorted({**dict(before.counts), **dict(record.counts)}.items())),
         references=kept.references or before.references,
         added=min((moment for moment in (record.added, before.added) if moment), default=None),
+        former_titles=_former_titles(kept.title, record, before),
     )
+
+
+def _former_titles(title: str, record: Record, before: Record) -> tuple[str, ...]:
+    """The titles an entry had, so that who looks for an old one still finds the paper."""
+    known = [*before.former_titles, *record.former_titles]
+    known += [r.title for r in (before, record) if not r.title_derived]
+    others = {title_fingerprint(other): other for other in known if other}
+    return tuple(other for print_, other in others.items() if print_ != title_fingerprint(title))
+
+
+def _is_withdrawn(record: Record) -> bool:
+    return any(notice.kind is not NoticeKind.CONCERN for notice in record.notices)
 
 
 def _all_versions(record: Record, before: Record) -> tuple[Version, ...]:

@@ -1,4 +1,4 @@
-"""What a server does beside answering: bring the index up to date, and make vectors."""
+"""What a server does beside answering: bring the index up to date, make vectors, and ask the sources."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from broadsheet.errors import BroadsheetError, BusyError
+from broadsheet.errors import BroadsheetError, BusyError, StoppedError
 from broadsheet.library.vectors import NONE
 
 if TYPE_CHECKING:
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 INDEX_EVERY = 2.0  # seconds between looks for what another process stored
 ENCODE_EVERY = 5.0
+UPDATE_EVERY = 30.0  # seconds between looks at the clock
 AFTER_FAILURE = 60.0
 NICENESS = 10  # so that a search is not slowed by the encoding behind it
 
 
 class Background:
-    """Two threads, one for the index and one for the vectors, each of which tries again after a failure."""
+    """Three threads, for the index, the vectors and the sources, each of which tries again after a failure."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -34,6 +36,7 @@ class Background:
         self._threads = [
             threading.Thread(target=self._repeat, args=("index", self._index, INDEX_EVERY), name="indexing"),
             threading.Thread(target=self._repeat, args=("vectors", self._encode, ENCODE_EVERY), name="encoding"),
+            threading.Thread(target=self._repeat, args=("update", self._update, UPDATE_EVERY), name="updating"),
         ]
 
     def start(self) -> None:
@@ -68,6 +71,8 @@ class Background:
             try:
                 job()
                 self._trouble.pop(name, None)
+            except StoppedError:
+                return
             except BusyError:
                 pass  # whoever writes now does the work, or leaves it for the next round
             except BroadsheetError as error:
@@ -82,6 +87,16 @@ class Background:
     def _index(self) -> None:
         if self._library.pending_changes():
             self._library.update_index(wait=0, should_stop=self._stop.is_set)
+
+    def _update(self) -> None:
+        due = self._library.updater.due(datetime.now(UTC))
+        if due:
+            self._library.updater.run(due, should_stop=self._stop.is_set, pause=self._pause)
+
+    def _pause(self, seconds: float) -> None:
+        """Wait between two requests; the end of the server does not wait for it."""
+        if self._stop.wait(seconds):
+            raise StoppedError("the server is stopping")
 
     def _encode(self) -> None:
         self._done = self._total = 0

@@ -19,13 +19,27 @@ from broadsheet.index import TextIndex, open_text_index
 from broadsheet.ingest import Follower, drain, file_digest, import_items, merge_papers, rebuild, split_record
 from broadsheet.library.background import Background
 from broadsheet.library.checks import Check, run_checks
+from broadsheet.library.exporting import selected_papers
+from broadsheet.library.updating import Updater
 from broadsheet.library.vectors import Pair, VectorService
-from broadsheet.model import Hit, ImportSummary, Paper, PaperId, RecordId, Results, Status, StoredRecord
+from broadsheet.model import (
+    Hit,
+    ImportSummary,
+    Paper,
+    PaperId,
+    RecordId,
+    Results,
+    SourceReport,
+    SourceStatus,
+    Status,
+    StoredRecord,
+)
 from broadsheet.search import Boosts, Searcher, Tuning
 from broadsheet.settings import Settings, load_settings
 from broadsheet.sources import Item, read_file
 from broadsheet.sources.bibtex import to_bibtex
 from broadsheet.sources.exported import export_record
+from broadsheet.sources.writing import writer
 from broadsheet.store import Store, open_store
 
 ImportProgress = Callable[[int, int | None, str], None]
@@ -56,6 +70,7 @@ class Library:
             _make_folder(settings.home)
         self.store: Store = open_store(settings.database_url, read_only=read_only)
         self.vectors = VectorService(settings, self.store, say)
+        self.updater = Updater(self)
         self._lock = threading.RLock()
         self._index: TextIndex | None = None
         self._searcher: Searcher | None = None
@@ -125,6 +140,25 @@ class Library:
             seen = stored.seen.isoformat()
             yield {**export_record(stored.record), "paper": stored.paper_id, "seen": seen}
 
+    def export(
+        self,
+        form: str,
+        *,
+        query: str = "",
+        facets: Mapping[str, Sequence[str]] | None = None,
+        ids: Sequence[PaperId] = (),
+    ) -> Iterator[str]:
+        """Papers in a format for other programs (``sources.writing.FORMS``), piece by piece.
+
+        Those with ``ids``; else all results of a question; else all there are. Raises InputError for an unknown format,
+        NotFoundError for an unknown id, both before anything is given.
+        """
+        return writer(form)(selected_papers(self, query, facets, ids))
+
+    def sources(self) -> list[SourceStatus]:
+        """How each configured source stands, and when it is asked next."""
+        return self.updater.statuses(_now())
+
     def status(self) -> Status:
         """How much there is, how much of it is indexed and has vectors. Opens no encoder."""
         counts = self.store.counts()
@@ -166,6 +200,16 @@ class Library:
         with as_file(files("broadsheet.data") / "sample.jsonl") as path:
             return self.import_files([path])
 
+    def update(
+        self, names: Sequence[str] = (), *, on_source: Callable[[SourceReport], None] = lambda report: None
+    ) -> list[SourceReport]:
+        """Ask every configured source (or those named) once for what is new; ``on_source`` is told of each.
+
+        One source's failure is a report, not an error. Raises SettingsError where none is configured or one is unknown,
+        BusyError while another process writes.
+        """
+        return self.updater.run(names, on_source=on_source)
+
     def merge(self, first: PaperId, second: PaperId, why: str = "") -> PaperId:
         """Say that two papers are one; later imports respect it. Returns the surviving paper."""
         with self.store.writing():
@@ -192,7 +236,7 @@ class Library:
         ``should_stop`` is asked between commits. Raises BusyError while another thread or process writes, after
         ``wait`` seconds (None: as long as the store waits).
         """
-        with self.store.writing(wait), self._index_writer() as index:
+        with self.store.writing(wait), self.index_writer() as index:
             return drain(self.store, index, should_stop=should_stop)
 
     def rebuild_index(self, on_batch: Callable[[int], None] | None = None) -> int:
@@ -204,7 +248,7 @@ class Library:
         with self.store.writing():
             self._drop_damaged_index()
             self.vectors.drop_damaged()
-            with self._index_writer() as index:
+            with self.index_writer() as index:
                 return rebuild(self.store, index, on_batch=on_batch)
 
     def start_background(self) -> None:
@@ -271,14 +315,14 @@ class Library:
                 on_progress(last.position, last.total, note)
 
         s = self.settings
-        with self.store.writing(), self._index_writer() as index:
+        with self.store.writing(), self.index_writer() as index:
             skip = self.store.import_progress(digest)
             items = read_file(path, max_entry_bytes=s.max_entry_bytes, max_authors=s.max_authors, skip=skip)
             with Follower(self.store, index) as follower:
                 return import_items(self.store, items, now=_now, progress_of=digest, on_batch=on_batch)
 
     @contextmanager
-    def _index_writer(self) -> Iterator[TextIndex]:
+    def index_writer(self) -> Iterator[TextIndex]:
         """The index for who holds the store's lock: whoever gives it up drops what others had not committed."""
         index = self.index
         try:

@@ -32,6 +32,8 @@ DEEPEST = 10_000  # papers that can be paged through where there is nothing to r
 RECENT_SHARE = 0.5  # "newest first" keeps papers that score at least this share of the best
 SORTS = ("relevance", "newest", "oldest")
 FacetCounts = dict[str, dict[str, int]]
+SPARE = 10  # neighbours looked at beyond those asked for, in place of withdrawn ones
+
 _MAX_TITLE = 400
 _NAMESAKES = 50
 _BY_MEANING = 100  # papers that may be found without any of the words
@@ -171,18 +173,22 @@ class Searcher:
         )
 
     def similar(self, paper: Paper, limit: int = 10) -> tuple[Hit, ...]:
-        """Papers like this one: by its vector, or by the words of its title where it has none."""
+        """Papers like this one: by its vector, or by the words of its title where it has none.
+
+        None that was withdrawn or retracted: it can be searched for, but is not recommended.
+        """
         run = _Run()
-        ids, cosines = self._neighbours(paper.id, limit)
+        ids, cosines = self._neighbours(paper.id, limit + SPARE)
         if ids:
             scores = [(c, 0.0, c) for c in cosines]
         else:
             plan_fields = self._tuning.boosts.fields()
-            found = self._index.search(Match(paper.title, plan_fields), limit=limit + 1)
-            kept = [(i, s) for i, s in zip(found.ids, found.scores, strict=True) if i != paper.id][:limit]
+            found = self._index.search(Match(paper.title, plan_fields), limit=limit + 1 + SPARE)
+            kept = [(i, s) for i, s in zip(found.ids, found.scores, strict=True) if i != paper.id]
             best = max((s for _, s in kept), default=1.0) or 1.0
             ids, scores = [i for i, _ in kept], [(s / best, s / best, math.nan) for _, s in kept]
-        return self._hits(_Ranking(ids, scores, len(ids), len(ids), 1), (), run)
+        hits = self._hits(_Ranking(ids, scores, len(ids), len(ids), 1), (), run)
+        return tuple(hit for hit in hits if not hit.paper.is_withdrawn)[:limit]
 
     def coverage(self) -> float:
         """Share of papers that have a vector, in [0, 1]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, runtime_checkable
 
 from broadsheet.model import Identifier, Record, Refusal, Scheme, SourceState
 
@@ -78,6 +78,15 @@ class Source(Protocol):
 
     def parse(self, page: Page) -> Iterator[Entry]:
         """The entries of a page."""
+        ...
+
+
+@runtime_checkable
+class Rechecked(Source, Protocol):
+    """A source with a second way to the same papers, for when the first lags behind."""
+
+    def fetch_again(self, client: Client, cursor: str, now: datetime) -> Iterator[Page]:
+        """Ask for what is new in the second way."""
         ...
 
 

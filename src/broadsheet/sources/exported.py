@@ -131,6 +131,7 @@ def _area(value: Any) -> Area:
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     "authors": list,
     "keywords": list,
+    "former_titles": list,
     "identifiers": lambda found: [str(i) for i in found],
     "areas": lambda found: [{"name": a.name, "subarea": a.subarea} for a in found],
     "links": lambda found: [{"kind": link.kind.value, "url": link.url} for link in found],
@@ -146,6 +147,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 _READERS: dict[str, Callable[[Any], Any]] = {
     "authors": _texts,
     "keywords": _texts,
+    "former_titles": _texts,
     "identifiers": lambda found: tuple(map(_identifier, _list(found))),
     "areas": lambda found: tuple(map(_area, _list(found))),
     "links": lambda found: tuple(map(_link, _list(found))),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import fields as dataclass_fields
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 from typing import Any
@@ -27,6 +28,8 @@ from broadsheet.model import (
     Place,
     Record,
     Scheme,
+    SourceState,
+    SourceStatus,
     Version,
 )
 from broadsheet.store.types import EncodedRecord
@@ -133,6 +136,8 @@ def _shared_values(fields: dict[str, Any]) -> dict[str, Any]:
 def record_to_json(record: Record) -> bytes:
     """The whole record as JSON; equal records give equal bytes."""
     fields = _shared_fields(record)
+    if record.former_titles:
+        fields["former_titles"] = record.former_titles
     fields |= {"source": record.source, "key": record.key, "raw": record.raw}
     return _dumps(fields)
 
@@ -144,6 +149,7 @@ def record_from_json(data: bytes) -> Record:
         source=fields["source"],
         key=fields["key"],
         raw=fields["raw"],
+        former_titles=tuple(fields.get("former_titles", ())),
         **_shared_values(fields),
     )
 
@@ -196,6 +202,23 @@ def paper_from_json(paper_id: int, document: str, related: tuple[int, ...] = ())
         origins=fields.get("origins", {}),
         **_shared_values(fields),
     )
+
+
+def status_to_json(status: SourceStatus) -> str:
+    """How a source stands, without its name."""
+    fields = {f.name: getattr(status, f.name) for f in dataclass_fields(SourceStatus) if f.name != "name"}
+    return _dumps({name: value for name, value in fields.items() if value}).decode()
+
+
+def status_from_json(name: str, document: str) -> SourceStatus:
+    """What ``status_to_json`` wrote; what a newer version added is passed over."""
+    known = {f.name for f in dataclass_fields(SourceStatus)}
+    fields = {key: value for key, value in orjson.loads(document).items() if key in known}
+    for moment in ("asked", "fetched", "due"):
+        if moment in fields:
+            fields[moment] = datetime.fromisoformat(fields[moment])
+    state = SourceState(fields.pop("state", SourceState.NEVER))
+    return SourceStatus(name=name, state=state, day=_day(fields.pop("day", None)), **fields)
 
 
 def hash64(text: str) -> int:

@@ -1,8 +1,8 @@
 """The tables. Portable between SQLite and PostgreSQL; changed only together with a migration (``migrations/versions``).
 
-Truth: ``records``, ``judgements``, ``aliases``, ``relations``, ``imports``. Derived from the records and made again
-whenever one changes: ``papers``, ``identifiers``, ``match_keys``. ``changes`` is the outbox that the index is fed
-from.
+Truth: ``records``, ``judgements``, ``aliases``, ``relations``, ``imports``, ``sources``, ``lookups``. Derived from the
+records and made again whenever one changes: ``papers``, ``identifiers``, ``match_keys``. ``changes`` is the
+outbox that the index is fed from.
 
 Ids are given by ``counters``, not by the database's own sequences: a paper's id is never used twice, even after the
 last paper was merged away; and because the counter's row is locked until the transaction ends, numbers of the change
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-SCHEMA_VERSION = "0001"
+SCHEMA_VERSION = "0002"
 """The newest revision in ``migrations/versions``."""
 
 COUNTERS = ("paper", "record", "change", "judgement")
@@ -114,4 +114,22 @@ imports = Table(
     Column("digest", String(64), primary_key=True),
     Column("ordinal", BigInteger, nullable=False),  # entries done
     Column("seen", BigInteger, nullable=False),  # microseconds since 1970, UTC
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("cursor", Text, nullable=False),  # where to go on, in the source's own words
+    Column("document", Text, nullable=False),  # SourceStatus as JSON
+)
+
+lookups = Table(
+    "lookups",
+    metadata,
+    Column("service", String(40), primary_key=True),
+    Column("value", Text, primary_key=True),
+    Column("scheme", String(20), primary_key=True),
+    Column("asked", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    sqlite_with_rowid=False,
 )

@@ -10,14 +10,24 @@ from types import TracebackType
 from sqlalchemy import Connection, Engine, Row, func, select, tuple_
 
 from broadsheet.errors import StoreError
-from broadsheet.model import Change, Identifier, Paper, PaperId, Scheme, StoredRecord
+from broadsheet.model import Change, Identifier, Paper, PaperId, Scheme, SourceStatus, StoredRecord
 from broadsheet.store import migrate
 from broadsheet.store import schema as s
-from broadsheet.store.codec import from_micros, hash64, paper_from_json, record_from_json, unpack, unsigned
+from broadsheet.store.codec import (
+    from_micros,
+    hash64,
+    paper_from_json,
+    record_from_json,
+    status_from_json,
+    status_to_json,
+    to_micros,
+    unpack,
+    unsigned,
+)
 from broadsheet.store.database import any_of, file_of, hold, integrity_problems, make_engine, transaction
 from broadsheet.store.lock import FolderLock, ServerLock, WriterLock
 from broadsheet.store.types import Counts, Judgement, JudgementKind, KnownRecord, RecordKey, WriteBatch, Written
-from broadsheet.store.writes import apply_batch
+from broadsheet.store.writes import apply_batch, replace_lookups, replace_source
 
 DEFAULT_TIMEOUT = 10.0
 """Seconds to wait for another writer."""
@@ -230,9 +240,9 @@ class Store:
         with self._reading() as connection:
             return [(date.fromordinal(day), count) for day, count in connection.execute(asked)]
 
-    def iterate_papers(self, batch: int = 1000) -> Iterator[Paper]:
-        """All papers by id. What is written meanwhile may or may not be among them."""
-        p, last = s.papers.c, 0
+    def iterate_papers(self, batch: int = 1000, *, after: PaperId = 0) -> Iterator[Paper]:
+        """All papers by id, those after ``after``. What is written meanwhile may or may not be among them."""
+        p, last = s.papers.c, after
         while True:
             with self._reading() as connection:
                 asked = select(p.id, p.document).where(p.id > last).order_by(p.id).limit(batch)
@@ -297,6 +307,23 @@ class Store:
         with self._reading() as connection:
             return connection.scalar(select(s.imports.c.ordinal).where(s.imports.c.digest == digest)) or 0
 
+    def source_states(self) -> dict[str, tuple[str, SourceStatus]]:
+        """(cursor, status) of every source that was ever asked, by name."""
+        with self._reading() as connection:
+            rows = connection.execute(select(s.sources)).all()
+        return {row.name: (row.cursor, status_from_json(row.name, row.document)) for row in rows}
+
+    def lookups(self, service: str, identifiers: Collection[Identifier]) -> dict[Identifier, datetime]:
+        """When a service was last asked about each of these identifiers; those never asked about are left out."""
+        t = s.lookups.c
+        wanted = set(identifiers)
+        with self._reading() as connection:
+            asked = select(t.scheme, t.value, t.asked).where(
+                t.service == service, any_of(connection, t.value, {i.value for i in wanted})
+            )
+            found = {Identifier(Scheme(r.scheme), r.value): from_micros(r.asked) for r in connection.execute(asked)}
+        return {identifier: moment for identifier, moment in found.items() if identifier in wanted}
+
     def problems(self) -> list[str]:
         """What the database finds wrong with its own file; empty if it is sound."""
         with self._reading() as connection:
@@ -308,6 +335,16 @@ class Store:
         """Write a batch in one transaction; all of it or nothing."""
         with self._writing() as connection:
             return apply_batch(connection, batch)
+
+    def set_source_state(self, name: str, cursor: str, status: SourceStatus) -> None:
+        """Keep how a source stands and where to go on with it."""
+        with self._writing() as connection:
+            replace_source(connection, name, cursor, status_to_json(status))
+
+    def add_lookups(self, service: str, identifiers: Collection[Identifier], now: datetime) -> None:
+        """Keep that a service was asked about papers."""
+        with self._writing() as connection:
+            replace_lookups(connection, service, identifiers, to_micros(now))
 
     def add_judgement(self, kind: JudgementKind, a: RecordKey, b: RecordKey, *, now: datetime, why: str = "") -> None:
         """Keep a person's word about two records; it replaces an earlier one about the same two."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, bindparam, delete, insert, select, update
 
-from broadsheet.model import PaperId
+from broadsheet.model import Identifier, PaperId
 from broadsheet.store import schema as s
 from broadsheet.store.codec import hash64, pack, paper_to_json, signed, text_digest, to_micros
 from broadsheet.store.database import any_of
@@ -199,3 +199,21 @@ def _set_progress(connection: Connection, progress: tuple[str, int], now: int) -
     connection.execute(delete(s.imports).where(s.imports.c.digest == digest))
     if ordinal:
         connection.execute(insert(s.imports), {"digest": digest, "ordinal": ordinal, "seen": now})
+
+
+def replace_source(connection: Connection, name: str, cursor: str, document: str) -> None:
+    """Keep a source's state in place of the one before."""
+    connection.execute(delete(s.sources).where(s.sources.c.name == name))
+    connection.execute(insert(s.sources), {"name": name, "cursor": cursor, "document": document})
+
+
+def replace_lookups(connection: Connection, service: str, identifiers: Collection[Identifier], asked: int) -> None:
+    """Keep when a service was asked about each identifier."""
+    t = s.lookups.c
+    rows = [{"of": service, "the_value": i.value, "the_scheme": i.scheme.value} for i in set(identifiers)]
+    same = (t.service == bindparam("of"), t.value == bindparam("the_value"), t.scheme == bindparam("the_scheme"))
+    _execute(connection, delete(s.lookups).where(*same), rows)
+    names = [
+        {"service": service, "value": i.value, "scheme": i.scheme.value, "asked": asked} for i in set(identifiers)
+    ]
+    _execute(connection, insert(s.lookups), names)

@@ -1,0 +1,196 @@
+"""One run over the configured sources: fetch, parse, store, remember where to go on. No source can stop another."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from broadsheet.errors import FetchError, InputError, StoppedError, StoreError
+from broadsheet.model import ImportSummary, Record, Refusal, SourceReport, SourceState, SourceStatus
+from broadsheet.net import Client
+from broadsheet.sources.base import Page, Rechecked, Source
+from broadsheet.store import Store
+
+_LOG = logging.getLogger(__name__)
+_GRAVITY = (
+    SourceState.FAILED,
+    SourceState.STALE,
+    SourceState.INCOMPLETE,
+    SourceState.OK,
+    SourceState.QUIET,
+    SourceState.NEVER,
+)
+Take = Callable[[Iterator[Record | Refusal]], ImportSummary]
+"""Stores entries and says what came of them."""
+Finish = Callable[[SourceStatus], SourceStatus]
+"""Adds to a status when the source is due next."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """What has come of one source so far."""
+
+    status: SourceStatus
+    cursor: str
+    total: ImportSummary = field(default_factory=ImportSummary)
+    state: SourceState = SourceState.NEVER
+    remarks: tuple[str, ...] = ()
+
+    def see(self, page: Page, summary: ImportSummary) -> None:
+        self.total += summary
+        self.cursor = page.cursor
+        self.worsen(page.state, page.remark)
+        status = self.status
+        days = [day for day in (status.day, page.day) if day]
+        self.status = replace(
+            status,
+            newest=max(status.newest, page.newest),
+            day=max(days, default=None),
+            records=status.records + summary.new,
+        )
+
+    def worsen(self, state: SourceState, remark: str) -> None:
+        self.state = min(self.state, state, key=_GRAVITY.index)
+        if remark and remark not in self.remarks:
+            self.remarks = (*self.remarks, remark)
+
+
+def update(
+    store: Store,
+    sources: Sequence[Source],
+    client: Client,
+    *,
+    now: Callable[[], datetime],
+    take: Take,
+    finish: Finish = lambda status: status,
+    on_source: Callable[[SourceReport], None] = lambda report: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> list[SourceReport]:
+    """Ask each source for what is new and store it, page by page; then look which lag behind their like.
+
+    What a source gave before it failed is kept, and the next run goes on after it. Raises StoreError (BusyError) where
+    nothing can be stored at all; everything else becomes a report.
+    """
+    reports: dict[str, SourceReport] = {}
+    for source in sources:
+        if should_stop():
+            break
+        reports[source.name] = _update_one(store, source, source.fetch, client, now=now, take=take, finish=finish)
+        on_source(reports[source.name])
+    for source in _lagging(store, sources, reports):
+        again = _update_one(store, source, source.fetch_again, client, now=now, take=take, finish=finish)
+        reports[source.name] = _together(reports[source.name], again)
+    for source in _lagging(store, sources, reports):
+        reports[source.name] = _mark_stale(
+            store, source, reports[source.name], _sentences(store, sources)[source.name], finish
+        )
+        on_source(reports[source.name])
+    return list(reports.values())
+
+
+def _update_one(
+    store: Store,
+    source: Source,
+    fetch: Callable[[Client, str, datetime], Iterator[Page]],
+    client: Client,
+    *,
+    now: Callable[[], datetime],
+    take: Take,
+    finish: Finish,
+) -> SourceReport:
+    begun, started = time.monotonic(), now()
+    cursor, status = store.source_states().get(source.name, ("", SourceStatus(source.name)))
+    run = _Run(replace(status, asked=started, wait=0.0), cursor)
+    try:
+        for page in fetch(client, cursor, started):
+            run.see(page, take(source.parse(page)))
+            store.set_source_state(source.name, run.cursor, run.status)
+        if run.state is SourceState.NEVER:
+            run.state = SourceState.OK
+    except FetchError as error:
+        run.worsen(SourceState.FAILED, str(error))
+        run.status = replace(run.status, wait=error.retry_after or 0.0)
+    except InputError as error:
+        run.worsen(SourceState.FAILED, str(error))
+    except (StoreError, StoppedError):
+        raise
+    except Exception as error:  # a fault of ours in one source must not stop the others
+        _LOG.exception("%s: an unforeseen fault", source.name)
+        run.worsen(SourceState.FAILED, f"an unforeseen fault ({type(error).__name__}: {error}); see the log")
+    return _close(store, source, run, now=now, finish=finish, seconds=time.monotonic() - begun)
+
+
+def _close(
+    store: Store, source: Source, run: _Run, *, now: Callable[[], datetime], finish: Finish, seconds: float
+) -> SourceReport:
+    failed = run.state in (SourceState.FAILED, SourceState.STALE, SourceState.INCOMPLETE)
+    status = finish(
+        replace(
+            run.status,
+            state=run.state,
+            message="; ".join(run.remarks),
+            fetched=run.status.fetched if run.state is SourceState.FAILED else now(),
+            failures=run.status.failures + 1 if failed else 0,
+        )
+    )
+    store.set_source_state(source.name, run.cursor, status)
+    total = run.total
+    return SourceReport(
+        name=source.name,
+        state=run.state,
+        message=status.message,
+        new=total.new,
+        updated=total.updated,
+        merged=total.merged,
+        withdrawn=total.withdrawn,
+        refused=total.refused,
+        refusals=total.refusals,
+        due=status.due,
+        seconds=seconds,
+    )
+
+
+def _sentences(store: Store, sources: Sequence[Source]) -> dict[str, str]:
+    """Which categories of arXiv lag behind the others, and the sentence that says so."""
+    states = store.source_states()
+    asked = [s.name for s in sources if s.kind == "arxiv" and s.name in states]
+    newest = {
+        name: states[name][1].newest
+        for name in asked
+        if states[name][1].newest and states[name][1].state is not SourceState.FAILED
+    }
+    if len(newest) < 2:
+        return {}
+    from broadsheet.sources.arxiv import stale
+
+    return stale(newest)
+
+
+def _lagging(store: Store, sources: Sequence[Source], reports: dict[str, SourceReport]) -> list[Rechecked]:
+    sentences = _sentences(store, [s for s in sources if s.name in reports])
+    return [s for s in sources if s.name in sentences and isinstance(s, Rechecked)]
+
+
+def _mark_stale(store: Store, source: Source, report: SourceReport, sentence: str, finish: Finish) -> SourceReport:
+    cursor, status = store.source_states()[source.name]
+    failures = max(status.failures, 1)
+    status = finish(replace(status, state=SourceState.STALE, message=sentence, failures=failures))
+    store.set_source_state(source.name, cursor, status)
+    return replace(report, state=SourceState.STALE, message=sentence, due=status.due)
+
+
+def _together(first: SourceReport, second: SourceReport) -> SourceReport:
+    """What two looks at one source gave."""
+    return replace(
+        second,
+        new=first.new + second.new,
+        updated=first.updated + second.updated,
+        merged=first.merged + second.merged,
+        withdrawn=first.withdrawn + second.withdrawn,
+        refused=first.refused + second.refused,
+        refusals=first.refusals + second.refusals,
+        seconds=first.seconds + second.seconds,
+    )
