@@ -22,6 +22,9 @@ from broadsheet.model import (
     Refusal,
     Results,
     Scheme,
+    SourceReport,
+    SourceState,
+    SourceStatus,
     Status,
     StoredRecord,
 )
@@ -43,6 +46,25 @@ SUMMARY = ImportSummary(read=3, new=2, refused=1, refusals=(Refusal("x.bib", 4, 
 STORED = StoredRecord(3, 7, Record("arxiv", "2401.00001", raw="{}"), datetime(2026, 1, 2, tzinfo=UTC))
 
 
+REPORTS = (
+    SourceReport(
+        "arxiv:cs.LG", SourceState.OK, new=1200, updated=3, merged=2, withdrawn=1,
+        due=datetime(2026, 12, 1, 5, 30, tzinfo=UTC),
+    ),
+    SourceReport(
+        "huggingface", SourceState.FAILED, "answered 503 four times", refused=1,
+        refusals=(Refusal("page", 4, "no title"),),
+    ),
+)  # fmt: skip
+STATUSES = (
+    SourceStatus(
+        "arxiv:cs.LG", SourceState.QUIET, "No announcement: weekend.", newest="2611.12345", day=date(2026, 11, 27),
+        records=1200,
+    ),
+    SourceStatus("huggingface"),
+)  # fmt: skip
+
+
 @dataclass
 class Check:
     name: str
@@ -61,6 +83,8 @@ class FakeLibrary:
     summary: ImportSummary = SUMMARY
     checks: tuple[Check, ...] = (Check("database", True, "in order"),)
     hits: tuple[Hit, ...] = (HIT,)
+    reports: tuple[SourceReport, ...] = REPORTS
+    statuses: tuple[SourceStatus, ...] = STATUSES
 
     def _asked(self, *call: Any) -> None:
         self.calls.append(call)
@@ -131,3 +155,17 @@ class FakeLibrary:
     def export_records(self) -> Iterator[dict[str, Any]]:
         self._asked("export")
         yield from ({"id": i, "title": "题"} for i in range(3))
+
+    def export(self, form: str, *, query: str) -> Iterator[str]:
+        self._asked("export papers", form, query)
+        yield f"{form} of {query or 'all'}\n"
+
+    def update(self, names: tuple[str, ...], *, on_source: Callable[[SourceReport], None]) -> list[SourceReport]:
+        self._asked("update", names)
+        for report in self.reports:
+            on_source(report)
+        return list(self.reports)
+
+    def sources(self) -> list[SourceStatus]:
+        self._asked("sources")
+        return list(self.statuses)

@@ -9,6 +9,7 @@ import pytest
 
 from broadsheet.encode import Encoder, open_encoder
 from tests.embeddings import EmbeddingsServer, serving
+from tests.fakeweb import FakeWeb
 from tests.shared import ROOT
 
 
@@ -39,3 +40,10 @@ def embeddings() -> Iterator[EmbeddingsServer]:
     """An embeddings server for ``encoder = "openai:…"``."""
     with serving() as server:
         yield server
+
+
+@pytest.fixture
+def fakeweb() -> Iterator[FakeWeb]:
+    """A web on the loopback, with a client that is led there."""
+    with FakeWeb() as web:
+        yield web

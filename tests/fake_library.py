@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
@@ -22,17 +22,53 @@ from broadsheet.model import (
     Identifier,
     Link,
     LinkKind,
+    Notice,
+    NoticeKind,
     Paper,
+    Place,
     Record,
     Results,
     Scheme,
+    SourceState,
+    SourceStatus,
     Status,
     StoredRecord,
+    Version,
 )
 from broadsheet.text import to_html, to_plain
 
 NEWEST = date(2026, 6, 12)
 SICI = "10.1002/(sici)1097-4598(199605)19:5<621::aid-mus10>3.3.co;2-c"
+HOSTILE_REASON = 'The data "were" made up.<script>alert(1)</script> See <a href="javascript:alert(2)">here</a>.'
+SHOWN_REASON = 'The data "were" made up.<script>alert(1)</script> See here.'
+SOURCES = (
+    SourceStatus(
+        "arxiv:cs.LG",
+        SourceState.QUIET,
+        "no announcement today: weekend; next Sunday 20:00 ET",
+        asked=datetime(2026, 11, 30, 6, 30, tzinfo=UTC),
+        fetched=datetime(2026, 11, 30, 6, 30, tzinfo=UTC),
+        due=datetime(2026, 12, 1, 6, 30, tzinfo=UTC),
+        newest="2611.20117",
+        day=date(2026, 11, 27),
+        records=12_345,
+    ),
+    SourceStatus(
+        "huggingface",
+        SourceState.OK,
+        asked=datetime(2026, 11, 30, 6, 0, tzinfo=UTC),
+        fetched=datetime(2026, 11, 30, 6, 0, tzinfo=UTC),
+        due=datetime(2026, 11, 30, 12, 0, tzinfo=UTC),
+        records=411,
+    ),
+    SourceStatus(
+        "virtual:icml-2025",
+        SourceState.FAILED,
+        "503 from https://me:secret@icml.example.org/list.json?key=secret <script>alert(1)</script>",
+        asked=datetime(2026, 11, 30, 8, 55, tzinfo=UTC),
+        due=datetime(2026, 11, 30, 9, 30, tzinfo=UTC),
+    ),
+)
 NAMES = (
     *("Emmy Noether", "Kurt Gödel", "Paul Erdős", "Sofia Kovalevskaya", "Évariste Galois", "Ada Lovelace"),
     *("Alan Turing", "Bernhard Riemann", "Henri Poincaré", "Wacław Sierpiński", "Sophie Germain", "Leonhard Euler"),
@@ -125,6 +161,36 @@ def _special(papers: dict[int, Paper]) -> dict[int, Paper]:
             "title": "A Very Long Title That Goes On and On, as Some Titles Do, Naming Every Part of the Method, "
             "Each of the Data Sets, and the Result, So That Nobody Needs to Read the Abstract at All"
         },
+        11: {
+            "notices": (
+                Notice(NoticeKind.CONCERN, "", date(2026, 5, 1)),
+                Notice(NoticeKind.RETRACTED, HOSTILE_REASON, date(2026, 6, 10)),
+            ),
+        },
+        12: {"notices": (Notice(NoticeKind.WITHDRAWN, "An error in Lemma 3 breaks the bound for $p > 2$."),)},
+        13: {
+            "identifiers": (Identifier(Scheme.ARXIV, "2503.00013"), Identifier(Scheme.DOI, "10.1000/182")),
+            "venue": "icml",
+            "kind": "article",
+            "published": date(2025, 3, 1),
+            "versions": (Version(1, date(2025, 3, 1)), Version(2), Version(3, date(2025, 9, 30))),
+            "places": (
+                Place("virtual", "icml", 2025, "Oral", None, "https://icml.example.org/virtual/2025/oral/13"),
+                Place("arxiv", "arxiv", None, "", date(2025, 3, 3), "https://arxiv.org/abs/2503.00013"),
+                Place("huggingface", "Hugging Face Daily Papers", None, "", date(2025, 3, 4)),
+                Place("feed", r"<b>Letters</b> \& <script>Notes", 2025, "<i>Poster</i>", None, "javascript:alert(1)"),
+            ),
+            "counts": (("citations", 1_033), ("comments", 1), ("upvotes", 19)),
+            "details": (
+                ("journal", "Annals of Made-Up Results <script>"),
+                ("volume", "12"),
+                ("number", "3"),
+                ("pages", "45--67"),
+                ("publisher", r"North \& South Press"),
+            ),
+            "added": datetime(2025, 4, 1, 9, 30, tzinfo=UTC),
+            "other_titles": ("A First Name of It, with $x < y$",),
+        },
         56: {"listed": None, "published": None},
         57: {"listed": None, "published": None},
         58: {"listed": None, "published": None, "year": None},
@@ -148,6 +214,7 @@ class FakeLibrary:
     page_size: int = 10
     calls: list[str] = field(default_factory=list)
     fault: Exception | None = None
+    configured: tuple[SourceStatus, ...] = SOURCES
     parts: dict[str, float] = field(default_factory=lambda: {"words": 0.8, "meaning": 0.6})
 
     def _called(self, name: str) -> None:
@@ -262,6 +329,26 @@ class FakeLibrary:
         paper = self.papers[paper_id]
         authors = " and ".join(paper.authors)
         return f"@misc{{paper{paper_id},\n  title = {{{paper.title}}},\n  author = {{{authors}}},\n}}\n"
+
+    def export(
+        self,
+        form: str,
+        *,
+        query: str = "",
+        facets: Mapping[str, Sequence[str]] | None = None,
+        ids: Sequence[int] = (),
+    ) -> Iterator[str]:
+        self._called("export")
+        if form not in ("bibtex", "ris", "csl", "csv", "jsonl", "markdown"):
+            raise InputError(f"form: {form} is none that papers can be exported in")
+        found = [self.paper(n) for n in ids]
+        if query:
+            found = [hit.paper for hit in self.search(query, page_size=1000, facets=facets).hits]
+        return (f"{form} {paper.id}: {paper.title} by {' and '.join(paper.authors)}\n" for paper in found)
+
+    def sources(self) -> tuple[SourceStatus, ...]:
+        self._called("sources")
+        return self.configured
 
 
 def _values(paper: Paper, facet: str) -> list[str]:

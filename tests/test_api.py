@@ -13,8 +13,18 @@ from starlette.testclient import TestClient
 
 from broadsheet.errors import BusyError, EncoderUnavailableError
 from broadsheet.web import create_app
-from broadsheet.web.api_models import BibtexOut, ErrorOut, NewestOut, PaperOut, ResultsOut, SimilarOut, StatusOut
-from tests.fake_library import SICI, FakeLibrary
+from broadsheet.web.api_models import (
+    BibtexOut,
+    ErrorOut,
+    NewestOut,
+    PaperOut,
+    ResultsOut,
+    SimilarOut,
+    SourcesOut,
+    StatusOut,
+)
+from broadsheet.web.exports import FORMS
+from tests.fake_library import HOSTILE_REASON, SICI, FakeLibrary
 
 BASE = "http://127.0.0.1:8765"
 
@@ -51,6 +61,9 @@ def refused(client: TestClient, url: str, status: int, code: str) -> str:
         ("/api/search?q=noise", ResultsOut),
         ("/api/papers/1", PaperOut),
         ("/api/papers/58", PaperOut),
+        ("/api/papers/11", PaperOut),
+        ("/api/papers/13", PaperOut),
+        ("/api/sources", SourcesOut),
         ("/api/papers/1/similar", SimilarOut),
         ("/api/papers/1/bibtex", BibtexOut),
         ("/api/newest", NewestOut),
@@ -105,6 +118,78 @@ def test_one_parser_of_identifiers_for_all_of_a_papers_addresses(
     assert answer(client, f"/api/papers/{identifier}")["id"] == paper
     assert answer(client, f"/api/papers/{identifier}/similar?limit=3")["id"] == paper
     assert answer(client, f"/api/papers/{identifier}/bibtex")["id"] == paper
+
+
+def test_a_paper_tells_where_it_appeared_and_what_became_of_it(client: TestClient) -> None:
+    body = answer(client, "/api/papers/13")
+    assert body["places"][0] == {
+        "source": "virtual",
+        "venue": "icml",
+        "year": 2025,
+        "status": "Oral",
+        "listed": None,
+        "url": "https://icml.example.org/virtual/2025/oral/13",
+    }
+    assert body["versions"][1:] == [{"number": 2, "day": None}, {"number": 3, "day": "2025-09-30"}]
+    assert body["counts"] == {"citations": 1033, "comments": 1, "upvotes": 19}
+    assert (body["kind"], body["details"]["volume"], body["added"]) == ("article", "12", "2025-04-01T09:30:00Z")
+    assert (body["notices"], body["withdrawn"]) == ([], False)
+    notices = answer(client, "/api/papers/11")
+    assert notices["notices"][1] == {"kind": "retracted", "reason": HOSTILE_REASON, "day": "2026-06-10"}
+    assert notices["withdrawn"] is True
+
+
+def test_sources_without_what_is_secret_in_their_addresses(client: TestClient) -> None:
+    quiet, _, failed = answer(client, "/api/sources")["sources"]
+    assert quiet == {
+        "name": "arxiv:cs.LG",
+        "state": "quiet",
+        "message": "no announcement today: weekend; next Sunday 20:00 ET",
+        "asked": "2026-11-30T06:30:00Z",
+        "fetched": "2026-11-30T06:30:00Z",
+        "due": "2026-12-01T06:30:00Z",
+        "newest": "2611.20117",
+        "day": "2026-11-27",
+        "records": 12345,
+        "failures": 0,
+    }
+    assert failed["message"] == "503 from https://icml.example.org/list.json <script>alert(1)</script>"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_export_by_question_or_by_name(client: TestClient, library: FakeLibrary, form: Any) -> None:
+    found = client.get(f"/api/export?form={form.name}&q=noise&area=Theory")
+    expected = FakeLibrary().search("noise", page_size=1000, facets={"area": ("Theory",)}).hits
+    assert [line.split(":")[0] for line in found.text.splitlines()] == [f"{form.name} {h.paper.id}" for h in expected]
+    assert len(expected) > 5
+    named = client.get(f"/api/export?form={form.name}&id=arXiv:2605.01001&id=13&id=1")
+    assert [line.split(":")[0] for line in named.text.splitlines()] == [f"{form.name} 1", f"{form.name} 13"]
+    described = answer(client, "/api/openapi.json")["paths"]["/api/export"]["get"]["responses"]["200"]["content"]
+    assert named.headers["content-type"].partition(";")[0] in described
+    assert named.headers["content-disposition"] == f'attachment; filename="broadsheet-papers.{form.ending}"'
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("q=noise", "form: must be one of bibtex, ris, csl, csv, jsonl, markdown"),
+        ("form=pdf&q=noise", "form: must be one of"),
+        ("form=ris", "q: must not be empty"),
+        ("form=ris&q=-", "q: must not be empty"),
+        ("form=ris&q=noise&id=1", "id: cannot be given together with q"),
+        ("form=ris&" + "&".join(f"id={n}" for n in range(501)), "id: at most 500"),
+        ("form=ris&q=noise&year=soon", "year: must be"),
+    ],
+)
+def test_an_export_that_cannot_be_made_is_refused_by_name(
+    client: TestClient, library: FakeLibrary, query: str, message: str
+) -> None:
+    assert refused(client, f"/api/export?{query}", 400, "bad_request").startswith(message)
+    assert library.calls == []
+
+
+def test_an_export_of_a_paper_that_is_not_there(client: TestClient) -> None:
+    refused(client, "/api/export?form=ris&id=1&id=0000.00000", 404, "not_found")
 
 
 @pytest.mark.parametrize("end", ["", "/similar", "/bibtex"])
@@ -187,7 +272,8 @@ def test_text_from_outside_stays_data(client: TestClient) -> None:
 def test_faults_have_a_code_and_no_inside(fault: Exception, status: int, code: str) -> None:
     library = FakeLibrary(fault=fault)
     with TestClient(create_app(library), base_url=BASE) as client:
-        for url in ("/api/search?q=x", "/api/papers/1", "/api/newest", "/api/status"):
+        exports = ("/api/export?form=csl&q=x", "/api/export?form=csl&id=1")
+        for url in ("/api/search?q=x", "/api/papers/1", "/api/newest", "/api/status", "/api/sources", *exports):
             assert "secret" not in refused(client, url, status, code)
 
 
@@ -204,6 +290,8 @@ def test_the_description_names_every_route_and_parameter(client: TestClient) -> 
         "/api/search",
         "/api/newest",
         "/api/status",
+        "/api/sources",
+        "/api/export",
         "/api/papers/{identifier}",
         "/api/papers/{identifier}/similar",
         "/api/papers/{identifier}/bibtex",
@@ -215,7 +303,8 @@ def test_the_description_names_every_route_and_parameter(client: TestClient) -> 
         operation = operations["get"]
         assert operation["description"], path
         assert all(p.get("description") for p in operation.get("parameters", []) if p["in"] == "query")
-        assert operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
+        schema_of_answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
+        assert path == "/api/export" or schema_of_answer["$ref"]
     references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(schema)))
     assert references == set(schema["components"]["schemas"])
 
@@ -238,4 +327,6 @@ def test_the_reference_page_shows_the_description(client: TestClient) -> None:
         assert f'id="{name}"' in source
         for field in shape["properties"]:
             assert f"<code>{field}</code>" in source
+    assert "(<code>q</code>, with facets)" in source
+    assert "Answers a file: <code>application/json</code>, <code>application/x-bibtex</code>" in source
     assert "//cdn" not in source

@@ -28,8 +28,11 @@ ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-PATHS = ("/", "/search?q=noise&area=Theory", "/search", "/paper/1", "/paper/2", "/paper/3", "/paper/5", "/paper/10")
-PATHS += ("/day/2026-06-11", "/status", "/api", "/nope", "/search?q=zzzzqq")
+PATHS = (
+    *("/", "/search?q=noise&area=Theory", "/search", "/search?q=zzzzqq", "/day/2026-06-11", "/nope"),
+    *("/paper/1", "/paper/2", "/paper/3", "/paper/5", "/paper/10", "/paper/11", "/paper/12", "/paper/13"),
+    *("/sources", "/status", "/api"),
+)
 
 
 def chromium() -> str:
@@ -209,6 +212,35 @@ def test_copying_bibtex(visit: Visit) -> None:
     page.wait_for_selector("text=Copied")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.strip() == FakeLibrary().bibtex(2).strip()
+
+
+def test_results_are_downloaded_under_a_name_that_tells_of_the_question(visit: Visit) -> None:
+    page = visit.go("/search?q=noise&area=Theory")
+    with page.expect_download() as begun:
+        page.click(".exports >> text=RIS")
+    assert begun.value.suggested_filename == "broadsheet-noise.ris"
+    text = Path(begun.value.path()).read_text("utf-8")
+    assert text == "".join(FakeLibrary().export("ris", query="noise", facets={"area": ("Theory",)}))
+    assert not visit.complaints
+
+
+def test_what_became_of_a_paper_is_told_apart_without_colours(visit: Visit) -> None:
+    page = visit.go("/paper/11")
+    styles = "e => [getComputedStyle(e).borderTopStyle, getComputedStyle(e).backgroundColor]"
+    retracted, concern = (page.locator(f".fate .badge.{kind}").evaluate(styles) for kind in ("retracted", "concern"))
+    assert retracted != concern
+    assert concern[0] == "dashed"
+    assert page.locator(".fate .badge").all_inner_texts() == ["Retracted", "Expression of concern"]
+
+
+@pytest.mark.parametrize("visit", [PHONE], indirect=True)
+def test_on_a_phone_each_source_is_a_list_with_its_labels(visit: Visit) -> None:
+    page = visit.go("/sources")
+    assert not page.is_visible("thead")
+    first, second = (page.locator(f"tbody tr:nth-child(1) td:nth-child({n})").bounding_box() for n in (2, 3))
+    assert second["y"] >= first["y"] + first["height"] - 1
+    label = page.locator("tbody td >> nth=0").evaluate("e => getComputedStyle(e, '::before').content")
+    assert label == '"State"'
 
 
 def test_formulas_are_set_in_a_font_that_has_all_parts_of_them(visit: Visit) -> None:

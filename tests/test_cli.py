@@ -8,7 +8,7 @@ import json
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ import pytest
 from broadsheet.cli import INTERRUPTED, command, run
 from broadsheet.cli.common import paper_key
 from broadsheet.errors import BusyError, IndexDamagedError, NotFoundError, SettingsError
-from broadsheet.model import ImportSummary, Refusal
-from broadsheet.settings import setting_names
+from broadsheet.model import ImportSummary, Joined, Refusal, SourceState
+from broadsheet.settings import load_settings, setting_names
+from broadsheet.sources.catalogue import _SOURCES
 from tests.cli_fake import Check, FakeLibrary
 
 
@@ -310,8 +311,8 @@ def test_a_file_that_was_read_before_is_said_to_be(fake: FakeLibrary, call: Call
 
 
 def test_summaries_add_up() -> None:
-    one = ImportSummary(1, 2, 3, 4, 5, 6, (Refusal("a", 1, "x"),), 0.5)
-    assert one + one == ImportSummary(2, 4, 6, 8, 10, 12, one.refusals * 2, 1.0)
+    one = ImportSummary(1, 2, 3, 4, 5, 6, 7, (Refusal("a", 1, "x"),), (Joined("s:k", "T", 9),), 0.5)
+    assert one + one == ImportSummary(2, 4, 6, 8, 10, 12, 14, one.refusals * 2, one.joined * 2, 1.0)
 
 
 def test_ctrl_c_says_that_an_import_goes_on(fake: FakeLibrary, call: Call) -> None:
@@ -422,10 +423,118 @@ def test_export_to_the_output_and_to_a_file(fake: FakeLibrary, call: Call, tmp_p
     target = tmp_path / "out.jsonl"
     printed = call("export").out
     assert [json.loads(line)["id"] for line in printed.splitlines()] == [0, 1, 2]
-    done = call("export", "--jsonl", str(target))
+    done = call("export", str(target))
     assert done.code == 0
     assert target.read_text("utf-8") == printed
-    assert "3 records written" in done.err
+    assert f"{target.stat().st_size} bytes written" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "form"),
+    [
+        (["x.bib"], "bibtex"),
+        (["x.RIS"], "ris"),
+        (["x.json"], "csl"),
+        (["x.csv"], "csv"),
+        (["x.md"], "markdown"),
+        (["--format", "jsonl", "x.jsonl"], "jsonl"),
+        (["--format", "ris", "x.bib"], "ris"),
+    ],
+)
+def test_export_takes_the_format_of_the_name(
+    fake: FakeLibrary, call: Call, tmp_path: Path, arguments: list[str], form: str
+) -> None:
+    *options, name = arguments
+    done = call("export", *options, str(tmp_path / name))
+    assert done.code == 0, done.err
+    assert ("export papers", form, "") in fake.calls
+    assert (tmp_path / name).read_text("utf-8") == f"{form} of all\n"
+
+
+def test_export_of_what_a_search_finds(fake: FakeLibrary, call: Call) -> None:
+    assert call("export", "--format", "bibtex", "--search", "bees venue:icml").out == "bibtex of bees venue:icml\n"
+    done = call("export", "--search", "bees")
+    assert (done.code, "--format" in done.err) == (2, True)
+    assert call("export", "--format", "docx").code == 2
+
+
+# --- update, sources
+
+
+def test_update_prints_a_table_and_says_what_went_wrong(fake: FakeLibrary, call: Call) -> None:
+    done = call("update", "arxiv:cs.LG", "huggingface")
+    assert done.code == 0
+    assert ("update", ("arxiv:cs.LG", "huggingface")) in fake.calls
+    head, first, second = done.out.splitlines()
+    assert head.split() == ["source", "new", "updated", "merged", "withdrawn", "refused", "state", "next", "run"]
+    assert first.split()[:7] == ["arxiv:cs.LG", "1,200", "3", "2", "1", "0", "ok"]
+    assert second.split()[:7] == ["huggingface", "0", "0", "0", "0", "1", "failed"]
+    assert "huggingface: answered 503 four times" in done.err
+    assert "huggingface: refused: page:4: no title" in done.err
+
+
+def test_update_fails_only_if_nothing_could_be_fetched(fake: FakeLibrary, call: Call) -> None:
+    fake.reports = fake.reports[1:]
+    assert call("update").code == 1
+    fake.reports = (replace(fake.reports[0], state=SourceState.QUIET),)
+    assert call("update").code == 0
+
+
+def test_update_as_json(fake: FakeLibrary, call: Call) -> None:
+    found = json.loads(call("update", "--json").out)
+    assert [report["state"] for report in found] == ["ok", "failed"]
+    assert found[0]["due"] == "2026-12-01 05:30:00+00:00"
+
+
+def test_update_can_make_the_vectors_too(fake: FakeLibrary, call: Call) -> None:
+    call("update")
+    assert not any(made[0] == "encode" for made in fake.calls)
+    assert call("update", "--encode").code == 0
+    assert any(made[0] == "encode" for made in fake.calls)
+
+
+def test_sources_are_shown_with_their_lag(fake: FakeLibrary, call: Call) -> None:
+    done = call("sources")
+    assert done.code == 0
+    head, first, second, message = done.out.splitlines()
+    assert head.split() == ["source", "state", "day", "newest", "records", "fetched", "next", "run"]
+    assert first.split()[:6] == ["arxiv:cs.LG", "quiet", "2026-11-27", "2611.12345", "1,200", "never"]
+    assert second.split()[:2] == ["huggingface", "never"]
+    assert message == "arxiv:cs.LG: No announcement: weekend."
+    assert json.loads(call("sources", "--json").out)[0]["newest"] == "2611.12345"
+
+
+def test_no_source_is_said_with_the_remedy(fake: FakeLibrary, call: Call) -> None:
+    fake.statuses = ()
+    assert "broadsheet sources add arxiv:cs.LG" in call("sources").out
+
+
+def test_sources_are_added_to_and_taken_from_the_settings_file(home: Path, call: Call) -> None:
+    home.mkdir()
+    file = home / "broadsheet.toml"
+    file.write_text("# mine\nport = 9000  # not the default\n", "utf-8")
+    assert call("sources", "add", "arxiv:cs.lg", "huggingface", "huggingface").code == 0
+    assert load_settings(home, {}).sources == ("arxiv:cs.LG", "huggingface")
+    assert "# not the default" in file.read_text("utf-8")
+    assert load_settings(home, {}).port == 9000
+    assert call("sources", "remove", "arxiv:cs.LG").code == 0
+    assert load_settings(home, {}).sources == ("huggingface",)
+    done = call("sources", "remove", "arxiv:cs.LG")
+    assert (done.code, "is not among the sources: huggingface" in done.err) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["arxive:cs.LG", "arxiv:", "feed:ftp://x", "openreview:"])
+def test_a_source_that_cannot_be_is_refused_before_anything_is_written(home: Path, call: Call, name: str) -> None:
+    done = call("sources", "add", "huggingface", name)
+    assert done.code == 1
+    assert done.err.startswith("broadsheet: ")
+    assert not (home / "broadsheet.toml").exists()
+
+
+def test_kinds_of_sources_are_explained(call: Call) -> None:
+    out = call("sources", "kinds").out
+    assert [line.split()[0] for line in out.splitlines()] == list(_SOURCES)
+    assert "arxiv:cs.LG" in out
 
 
 # --- --home

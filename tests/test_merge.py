@@ -427,3 +427,28 @@ def test_reading_is_of_cleaned_text() -> None:
     assert reading.authors == ("Paul Erdős",)
     assert reading.year is None
     assert read(record("T", published=day("2019-05-05"))).year == 2019
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        ("2026-01-05", "2026-01-05", Verdict.SAME),
+        ("2025-12-30", "2026-02-13", Verdict.SAME),  # 45 days
+        ("2025-12-30", "2026-02-14", Verdict.DIFFERENT),
+        ("2026-01-05", None, Verdict.DIFFERENT),
+    ],
+)
+def test_lists_without_authors_mean_one_paper_by_one_title_for_a_while(
+    first: str, second: str | None, verdict: Verdict
+) -> None:
+    a = record("Maps for Slow Rivers", source="one", listed=day(first))
+    b = record("Maps for Slow Rivers", source="two", listed=day(second) if second else None)
+    assert compare(read(a), read(b)) is verdict
+    assert compare(read(b), read(a)) is verdict
+
+
+def test_the_year_of_a_listing_counts_for_a_long_title() -> None:
+    title = "Maps for slow rivers and for the boats that go on them by night"
+    listed = record(title, source="one", listed=day("2026-01-05"))
+    assert compare(read(listed), read(record(title, source="two", year=2026))) is Verdict.SAME
+    assert compare(read(listed), read(record(title, source="two", year=2025))) is Verdict.DIFFERENT

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -12,8 +15,9 @@ from hypothesis import strategies as st
 
 from broadsheet.errors import InputError
 from broadsheet.model import Record, Refusal
-from broadsheet.sources import Item, read_file, read_text
+from broadsheet.sources import Item, detect, read_file, read_text
 from broadsheet.sources.detect import HOPELESS, source_of
+from tests.shared import ROOT
 from tests.test_sources_listing import ONE, TWO
 from tests.test_sources_stream import items, refusals, titles, written
 
@@ -86,14 +90,16 @@ def test_a_listing_page(tmp_path: Path) -> None:
         (b"\xef\xbb\xbf", "is empty"),
         (gzip.compress(b""), "is empty"),
         (b" " * 600_000, "begins with 64 kB of blanks"),
-        (b"<!doctype html><title>x</title>", "a web page or XML; copy the text"),
+        (b"<!doctype html><title>x</title>", "a web page or XML of another kind; copy the text"),
         (b"  <html>", "a web page or XML"),
         (b"%PDF-1.7", "a PDF"),
-        (b"TY  - JOUR\nTI  - x", "RIS; convert"),
-        (b"title,abstract,authors\na,b,c\n", "a table"),
-        (b'id;"Title";year\n', "a table"),
-        (b"Authors\tTitle\tYear\n", "a table"),
-        ('{"title": "x"}'.encode("utf-16"), "UTF-16"),
+        (b"title,abstract,authors\n", "a table without a single entry"),
+        (b'id;"Title";year\n', "a table without a single entry"),
+        (b"Authors\tTitle\tYear\n\t\t\n", "a table without a single entry"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "an old or a locked Excel file; save it as .xlsx"),
+        (b"PK\x05\x06" + bytes(18), "a zip archive without reference files; read are .bib"),
+        (b"PK\x03\x04" + bytes(90), "a damaged zip archive"),
+        (gzip.compress(b"SQLite format 3\0" + bytes(600)), "a database; a Zotero library is read from the path"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not text"),
         (b"just a few words", "no papers found"),
         (b"\xb5\xe7\xd7\xd3 " * 80, "no papers found"),
@@ -103,6 +109,67 @@ def test_other_files_are_refused_with_what_is_taken(tmp_path: Path, data: bytes,
     with pytest.raises(InputError, match=message) as caught:
         items(written(tmp_path, data, "some.file"))
     assert str(caught.value).startswith("some.file: ")
+
+
+TABLE = 'title,abstract\nOne,"a, b"\nTwo,\n'
+ENTRIES = {
+    "ris": "TY  - JOUR\nTI  - One\nER  - \n\nTY  - JOUR\nTI  - Two\nER  - \n",
+    "bibtex": "@article{a, title={One}}\n\n@article{b, title={Two}}\n",
+    "nbib": "PMID- 1\nTI  - One\n\nPMID- 2\nTI  - Two\n",
+    "endnote": "%0 Journal Article\n%T One\n\n%0 Journal Article\n%T Two\n",
+    "table": TABLE,
+    "csl": '[{"type": "book", "title": "One", "author": [{"family": "Ba"}]}, {"type": "book", "title": "Two"}]',
+    "jsonl": '{"title": "One", "type": "book"}\n{"title": "Two"}\n',
+}
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_each_format_by_its_content_in_each_encoding(
+    tmp_path: Path, kind: str, encoding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    data = pack(ENTRIES[kind].encode(encoding))
+    found = items(written(tmp_path, data, "x"))
+    assert titles(found) == ["One", "Two"]
+    assert {item.entry.source for item in found if isinstance(item.entry, Record)} == {f"{kind}:x"}
+    assert [(item.position, item.total) for item in found] == [(len(data), len(data))] * 2
+    for skip in (1, 2, 3):
+        assert items(written(tmp_path, data, "x"), skip=skip) == found[skip:]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ENTRIES if kind != "jsonl"])
+def test_a_cut_off_file_of_each_format(tmp_path: Path, kind: str) -> None:
+    text = ENTRIES[kind] + "\n" + ENTRIES[kind].replace("One", "Three").replace("Two", "Four")
+    found = items(written(tmp_path, gzip.compress(text.encode())[:-4], "x"))
+    assert titles(found)[:1] == ["One"]
+    assert "file ends early" in refusals(found)[-1].reason
+    assert found[-1].entry is refusals(found)[-1]
+
+
+def test_a_file_over_the_limit_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detect, "WHOLE_BYTES", 2**20)
+    data = TABLE.encode() + b"Three,x\n" * 200_000
+    with pytest.raises(InputError, match=r"x\.csv: over 1 MB of a table; split the file"):
+        items(written(tmp_path, gzip.compress(data), "x.csv"))
+
+
+@pytest.mark.parametrize("rows", [b'{"title":"One"}', b'[{"title":"One"}]', b'{"title":"One","type":"x"}'])
+def test_json_loads_no_other_format(tmp_path: Path, rows: bytes) -> None:
+    path = written(tmp_path, rows)
+    probe = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT / "src")!r})
+from broadsheet.sources import read_file
+assert len(list(read_file(Path({str(path)!r}), max_entry_bytes=999, max_authors=9))) == 1
+heavy = "lxml openpyxl bibtexparser rispy feedparser sqlite3 charset_normalizer".split()
+heavy += ["broadsheet.sources." + name for name in (*detect_formats, "tables", "xlsx", "zotero_sqlite")]
+print(*[name for name in heavy if name in sys.modules])
+"""
+    probe = probe.replace("detect_formats", repr(detect.FORMATS))
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
 
 
 def test_a_page_without_end_is_refused(tmp_path: Path) -> None:
@@ -219,8 +286,12 @@ def test_no_abstract_of_a_page_is_lost(blocks: list[str]) -> None:
         ("papers (2).json", "jsonl:papers"),
         ("my.set.ndjson.zst", "jsonl:my.set"),
         ("x.GZ", "jsonl:x"),
+        ("refs.bib.gz", "jsonl:refs"),
+        ("My Library.csv", "jsonl:My Library"),
+        ("v1.2.xlsx", "jsonl:v1.2"),
         (".jsonl", "jsonl:file"),
     ],
 )
 def test_sources(name: str, source: str) -> None:
     assert source_of(name) == source
+    assert source_of(name, "ris") == source.replace("jsonl", "ris")

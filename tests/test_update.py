@@ -216,3 +216,19 @@ def test_states_outlive_the_process(store: Store, fakeweb: FakeWeb, tmp_path: Pa
     run(store, fakeweb, Shelf(pages=1))
     with open_store(f"sqlite:///{tmp_path / 'papers.db'}", read_only=True) as again:
         assert again.source_states() == store.source_states()
+
+
+def test_a_server_that_asks_for_fewer_requests_is_not_asked_for_its_other_sources(
+    store: Store, fakeweb: FakeWeb
+) -> None:
+    class Other(Shelf):
+        kind: ClassVar[str] = "other"
+
+    fakeweb.on(HOST, "/one/1", Answer("Rate exceeded."))
+    fakeweb.on(HOST, "/three/1", page("How bees decide"))
+    second, third = Shelf("shelf:two"), Other("shelf:three", pages=1)
+    reports = run(store, fakeweb, Shelf(), second, third)
+    assert [report.state.value for report in reports.values()] == ["failed", "failed", "ok"]
+    assert second.seen == []
+    assert "not asked" in reports["shelf:two"].message
+    assert status(store, "shelf:two").wait > 0

@@ -21,7 +21,7 @@ from broadsheet.venues import venue_key, venue_keys, venue_name
         ("Advances in Neural Information Processing Systems", "neurips", "NeurIPS"),
         ("icml", "icml", "ICML"),
         ("3dv", "3dv", "3DV"),
-        ("ICML", "ICML", "ICML"),
+        ("ICML", "icml", "ICML"),
         ("Annals", "Annals", "Annals"),
         ("siggraph", "siggraph", "SIGGRAPH"),
         ("corl", "corl", "CoRL"),
@@ -58,3 +58,35 @@ def test_asking_for_a_venue_finds_what_was_stored_under_its_other_key(name: str)
 def test_a_facet_counts_a_venue_once_though_papers_bear_both_keys() -> None:
     shown = arrange({"venue": {"nips": 5, "icml": 6, "neurips": 2}})["venue"]
     assert [(value.value, value.count) for value in shown] == [("neurips", 7), ("icml", 6)]
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("ICML", "icml"),
+        ("Proceedings of the 41st International Conference on Machine Learning", "icml"),
+        ("International Conference on Machine Learning", "icml"),
+        ("Proceedings of the Thirty-Seventh International Conference on Machine Learning", "icml"),
+        ("International Conference on Machine Learning (ICML)", "icml"),
+        ("Machine Learning", "Machine Learning"),  # the journal
+        ("Computational Linguistics", "Computational Linguistics"),
+        ("Proceedings of the 28th International Conference on Computational Linguistics", "coling"),
+        ("Advances in Neural Information Processing Systems 31", "neurips"),
+        ("Advances in Neural Information Processing Systems", "neurips"),
+        ("2019 IEEE/CVF Conference on Computer Vision and Pattern Recognition (CVPR)", "cvpr"),
+        ("Proceedings of the IEEE/CVF International Conference on Computer Vision", "iccv"),
+        ("European Conference on Computer Vision", "eccv"),
+        ("Proceedings of the 2021 Conference on Empirical Methods in Natural Language Processing", "emnlp"),
+        ("Proceedings of the 58th Annual Meeting of the Association for Computational Linguistics", "acl"),
+        ("Findings of the Association: ACL 2024", "Findings of the Association: ACL 2024"),
+        ("ICML Workshop on Bees", "ICML Workshop on Bees"),
+        ("Proceedings of the Workshop on Machine Learning", "Proceedings of the Workshop on Machine Learning"),
+        ("Proceedings of the AAAI Conference on Artificial Intelligence", "aaai"),
+        ("Physical Review Letters", "Physical Review Letters"),
+        ("PNAS", "pnas"),
+        ("Nature", "Nature"),
+        ("Learning Theory and Kernel Machines", "Learning Theory and Kernel Machines"),
+    ],
+)  # fmt: skip
+def test_long_names_of_conferences(name: str, key: str) -> None:
+    assert venue_key(name) == key

@@ -6,8 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime
-from html.parser import HTMLParser
+from datetime import date
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 from xml.etree import ElementTree
@@ -25,52 +24,7 @@ from broadsheet.web.assets import Assets
 from broadsheet.web.params import ParameterError, SearchRequest
 from broadsheet.web.security import allowed_names, host_name
 from tests.fake_library import NEWEST, SICI, FakeLibrary
-
-BASE = "http://127.0.0.1:8765"
-NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
-VOID = {"meta", "link", "input", "br", "hr", "img"}
-
-
-class Page(HTMLParser):
-    """A parsed page: elements as (tag, attributes), and the text of each."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str], list[str]]] = []
-        self._open: list[list[str]] = []
-        self.feed(source)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        texts: list[str] = []
-        if tag in {"td", "th", "li", "p"}:
-            self.handle_data(" ")
-        self.elements.append((tag, {name: value or "" for name, value in attrs}, texts))
-        if tag not in VOID:
-            self._open.append(texts)
-
-    def handle_endtag(self, tag: str) -> None:
-        self._open.pop()
-
-    def handle_data(self, data: str) -> None:
-        for texts in self._open:
-            texts.append(data)
-
-    def all(self, tag: str, **wanted: str) -> list[tuple[dict[str, str], str]]:
-        """Attributes and text of all elements of a tag with certain attributes (``class_`` for class)."""
-        names = {name.rstrip("_").replace("_", "-"): value for name, value in wanted.items()}
-        return [
-            (attrs, " ".join("".join(texts).split()))
-            for found, attrs, texts in self.elements
-            if found == tag and all(attrs.get(name) == value for name, value in names.items())
-        ]
-
-    def text(self, tag: str, **wanted: str) -> str:
-        found = self.all(tag, **wanted)
-        assert found, f"no <{tag}> with {wanted}"
-        return found[0][1]
-
-    def links(self) -> list[str]:
-        return [attrs["href"] for attrs, _ in self.all("a") if "href" in attrs]
+from tests.pages import BASE, NOW, Page, page
 
 
 @pytest.fixture
@@ -82,13 +36,6 @@ def library() -> FakeLibrary:
 def client(library: FakeLibrary) -> Iterator[TestClient]:
     with TestClient(create_app(library, now=lambda: NOW), base_url=BASE, follow_redirects=False) as found:
         yield found
-
-
-def page(client: TestClient, url: str, status: int = 200) -> Page:
-    response = client.get(url)
-    assert response.status_code == status, response.text[-600:]
-    assert response.headers["content-type"] == "text/html; charset=utf-8"
-    return Page(response.text)
 
 
 # ------------------------------------------------------------------------------------------------------- parameters
@@ -340,12 +287,36 @@ def test_a_page_that_rebinds_its_name_gets_nothing(client: TestClient, library: 
 
 PATHS = [
     *("/", "/search?q=noise", "/search", "/search?q=zzzz", "/search?q=x&page=abc", "/paper/1", "/paper/2", "/paper/3"),
-    *("/paper/4", "/paper/5", "/paper/6", "/paper/7", "/paper/9", "/day/2026-06-12", "/day/1999-01-01", "/status"),
-    *("/api", "/nope", "/paper/nope"),
+    *(
+        "/paper/4",
+        "/paper/5",
+        "/paper/6",
+        "/paper/7",
+        "/paper/9",
+        "/paper/11",
+        "/paper/13",
+        "/day/2026-06-12",
+        "/day/1999-01-01",
+        "/status",
+    ),
+    *("/api", "/nope", "/paper/nope", "/sources"),
 ]
 
 
-@pytest.mark.parametrize("path", [*PATHS, "/api/status", "/api/nope", "/opensearch.xml", "/robots.txt", "/favicon.svg"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *PATHS,
+        "/paper/1.ris",
+        "/search.csv?q=noise",
+        "/search.csv",
+        "/api/status",
+        "/api/nope",
+        "/opensearch.xml",
+        "/robots.txt",
+        "/favicon.svg",
+    ],
+)
 def test_every_answer_has_the_security_headers_and_no_cookie(client: TestClient, path: str) -> None:
     headers = client.get(path).headers
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
@@ -423,7 +394,6 @@ def test_the_front_page_has_masthead_date_days_and_figures(client: TestClient) -
     assert heads[-1] == "Without a date"
     assert len(heads) == len(set(heads))
     assert "60 papers from 72 records; vectors for 60 % of papers so far." in parsed.text("footer")
-    assert "Sources: arxiv, jsonl." in parsed.text("footer")
     assert "/day/2026-06-12" in parsed.links()
 
 

@@ -6,7 +6,6 @@ The only module that reads ``os.environ``. Names, defaults and meanings for the 
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -120,9 +119,9 @@ def _truth(value: Any) -> bool:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """A list of texts; in a variable they stand with blanks or commas between them."""
+    """A list of texts; in a variable they stand with blanks between them."""
     if isinstance(value, str):
-        return tuple(re.split(r"[\s,]+", value.strip())) if value.strip() else ()
+        return tuple(value.split())
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError
     return tuple(item.strip() for item in value)
@@ -195,9 +194,7 @@ def load_settings(home: str | Path | None = None, environ: Mapping[str, str] | N
     return Settings(home=folder, **{**_from_file(folder / CONFIG_NAME), **_from_environment(environ)})
 
 
-def edit_list(
-    home: str | Path | None, name: str, change: Callable[[list[str]], list[str]]
-) -> tuple[Path, list[str]]:
+def edit_list(home: str | Path | None, name: str, change: Callable[[list[str]], list[str]]) -> tuple[Path, list[str]]:
     """Change a list in the library's settings file, whose other lines and comments stay; the file and the new list.
 
     Raises SettingsError where the file is not valid, or where a variable would overrule it.

@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 _OTHER_KEYS = {"neurips": ("nips",)}  # renamed in 2018
 _LONG_NAMES = {
     "advances in neural information processing systems": "neurips",
     "conference on neural information processing systems": "neurips",
     "neural information processing systems": "neurips",
+    "conference on machine learning": "icml",
+    "conference on learning representations": "iclr",
+    "conference on computer vision and pattern recognition": "cvpr",
+    "conference on computer vision": "iccv",
+    "european conference on computer vision": "eccv",
+    "winter conference on applications of computer vision": "wacv",
+    "aaai conference on artificial intelligence": "aaai",
+    "joint conference on artificial intelligence": "ijcai",
+    "joint conferences on artificial intelligence": "ijcai",
+    "conference on artificial intelligence and statistics": "aistats",
+    "conference on uncertainty in artificial intelligence": "uai",
+    "conference on learning theory": "colt",
+    "conference on knowledge discovery and data mining": "kdd",
+    "conference on research and development in information retrieval": "sigir",
+    "conference on robotics and automation": "icra",
+    "conference on intelligent robots and systems": "iros",
+    "conference on robot learning": "corl",
+    "conference on language modeling": "colm",
+    "conference on empirical methods in natural language processing": "emnlp",
+    "meeting of the association for computational linguistics": "acl",
+    "conference on computational linguistics": "coling",
+    "conference of the european chapter of the association for computational linguistics": "eacl",
+    "conference of the north american chapter of the association for computational linguistics": "naacl",
+    "conference on computational natural language learning": "conll",
 }
-_KEYS = {name: key for key, others in _OTHER_KEYS.items() for name in (key, *others)} | _LONG_NAMES
+"""Names of conferences without the words at their beginning that differ from year to year (``_OPENING``)."""
+_OPENING = frozenset(
+    "in the proceedings proc proc. of on annual international and ieee ieee/cvf ieee/rsj rsj acm sigkdd sigir".split()  # noqa: SIM905
+)
+_ORDINAL = re.compile(
+    r"\d+(?:st|nd|rd|th)?|(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty-?)?"
+    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)?"
+    r"|tenth|eleventh|twelfth|(?:thir|four|fif|six|seven|eigh|nine)teenth|(?:twen|thir|for|fif|six|seven|eigh|nine)tieth"
+)
+_ENDING = re.compile(r"\s*[:,;(\[].*|\s+(?:\d+|conference)$")
+_KEYS = {name: key for key, others in _OTHER_KEYS.items() for name in (key, *others)}
 _NAMES = {
     "neurips": "NeurIPS",
     "corl": "CoRL",
@@ -20,9 +57,30 @@ _NAMES = {
 LONGEST_ACRONYM = 8  # siggraph
 
 
+@lru_cache(maxsize=4096)
 def venue_key(name: str) -> str:
-    """The key of a venue that sources name in several ways: ``NIPS`` → ``neurips``; any other name as it is."""
-    return _KEYS.get(name.lower(), name)
+    """The key of a venue that sources name in several ways; a name that is not known stays as it is.
+
+    ``NIPS`` and ``Advances in Neural Information Processing Systems 31`` are ``neurips``, ``Proceedings of the 41st
+    International Conference on Machine Learning`` and ``ICML`` are ``icml``. A workshop is not the conference.
+    """
+    lower = " ".join(name.lower().split())
+    if lower in _KEYS:
+        return _KEYS[lower]
+    if " " not in name:
+        return lower if name.isupper() and name.isascii() and len(name) <= LONGEST_ACRONYM else name
+    return _conference(lower) or name
+
+
+def _conference(lower: str) -> str:
+    words = _ENDING.sub("", lower).split()
+    while words:
+        if found := _LONG_NAMES.get(" ".join(words)):
+            return found
+        if words[0] not in _OPENING and not _ORDINAL.fullmatch(words[0]):
+            return ""
+        words = words[1:]
+    return ""
 
 
 def venue_keys(name: str) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def config(path: bool, as_json: bool) -> None:
 
 @click.command(short_help="Write papers for other programs, or every record as it came.")
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--format", "form", type=click.Choice(FORMS), help="Format; else what the FILE's name says, else records.")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Format; else what FILE is called, else records.")
 @click.option("--search", "query", default="", metavar="QUESTION", help="Only papers that a search finds.")
 @home_option
 def export(file: Path | None, form: str | None, query: str) -> None:

@@ -22,9 +22,10 @@ _HEAD = ("source", "new", "updated", "merged", "withdrawn", "refused", "state", 
 
 @click.command(short_help="Ask every source once for what is new.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option("--encode", is_flag=True, help="Then make the vectors that are missing, as `broadsheet encode` does.")
 @json_option
 @home_option
-def update(sources: tuple[str, ...], as_json: bool) -> int:
+def update(sources: tuple[str, ...], encode: bool, as_json: bool) -> int:
     """Ask every configured source once for what is new, or only the SOURCEs named.
 
     A source that fails does not stop the others; what it gave before is kept, and the next update goes on from there.
@@ -39,6 +40,8 @@ def update(sources: tuple[str, ...], as_json: bool) -> int:
 
     with opened() as library:
         reports = library.update(sources, on_source=lambda report: None if as_json else _say(report))
+        if encode:
+            library.encode(lambda done, total: None)
     if as_json:
         write_json([plain(asdict(report)) for report in reports])
     else:
@@ -165,7 +168,8 @@ def add(sources: tuple[str, ...]) -> None:
     from broadsheet.sources.catalogue import open_source
 
     options = options_of(load_settings(chosen_home()))
-    names = [open_source(name, options).name for name in sources]  # a wrong one is refused before anything is written
+    # A wrong one is refused before anything is written.
+    names = list(dict.fromkeys(open_source(name, options).name for name in sources))
     file, now = _edit(lambda before: [*before, *(name for name in names if name not in before)])
     click.echo(safe(f"{len(now)} sources in {file}: {', '.join(now)}"))
 

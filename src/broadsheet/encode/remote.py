@@ -54,10 +54,8 @@ class OpenAIEncoder:
         url, _, self._model = spec.partition("#")
         if not url.startswith(("http://", "https://")) or not self._model:
             raise SettingsError(f"encoder: openai:{spec} must be openai:URL#MODEL, such as openai:http://host/v1#name")
-        try:
-            import httpx
-        except ImportError as error:
-            raise MissingExtraError("the encoder openai:… needs an extra: pip install 'broadsheet[openai]'") from error
+        import httpx
+
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=60.0)
         self._error = httpx.HTTPError

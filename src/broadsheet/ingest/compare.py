@@ -7,7 +7,8 @@ The rules, in order (``compare``):
    (a slip): linked.
 2. Equal titles that are not generic, enough common authors, and years at most ``YEAR_GAP`` apart (``PREPRINT_GAP``
    between a preprint and its publication): the same. Years further apart: linked, two editions. Authors unknown on
-   either side: the same only if the title is long and the year is known and equal. No common author: different papers
+   either side: the same only if the title is long and the year is known and equal, or if both were listed within
+   ``LISTED_TOGETHER`` days. No common author: different papers
    of one name.
 3. A title that was derived from the abstract cannot be compared: equal beginnings of the abstracts, and enough common
    authors where both sides have authors: the same.
@@ -31,6 +32,11 @@ from broadsheet.text import fold, same_person, to_plain
 
 YEAR_GAP = 1
 PREPRINT_GAP = 3
+LISTED_TOGETHER = 45
+"""Days within which two lists that name no authors mean one paper by one title.
+
+Of 4,528 such pairs on 75,000 arXiv papers and two years of daily papers, two were of two works: a resubmission each.
+"""
 DIFFERENT_TITLES = 0.5
 """Share of the shorter title's long words below which two titles with one DOI are of two works."""
 SUMMARY_WORDS = 0.3
@@ -116,21 +122,27 @@ def _by_identifier(a: Reading, b: Reading) -> Verdict | None:
         return Verdict.IDENTIFIED
     if all(identifier.scheme is Scheme.DOI for identifier in shared):
         return Verdict.LINKED
-    strangers = bool(a.authors and b.authors) and not common_authors(a.authors, b.authors)
+    strangers = bool(a.people and b.people) and not common_authors(a.people, b.people)
     return Verdict.LINKED if strangers else Verdict.IDENTIFIED
 
 
 def _by_title(a: Reading, b: Reading) -> Verdict:
-    if not a.authors or not b.authors:
-        sure = len(a.fingerprint) >= LONG_TITLE and a.year is not None and a.year == b.year
+    if not a.people or not b.people:
+        one_year = a.some_year is not None and a.some_year == b.some_year
+        sure = (len(a.fingerprint) >= LONG_TITLE and one_year) or _listed_together(a, b)
         return Verdict.SAME if sure else Verdict.DIFFERENT
-    if not enough_authors(a.authors, b.authors):
+    if not enough_authors(a.people, b.people):
         return Verdict.DIFFERENT
     return Verdict.SAME if _years_agree(a, b) else Verdict.LINKED
 
 
+def _listed_together(a: Reading, b: Reading) -> bool:
+    first, second = a.record.listed, b.record.listed
+    return first is not None and second is not None and abs((first - second).days) <= LISTED_TOGETHER
+
+
 def _by_abstract(a: Reading, b: Reading) -> Verdict:
-    if a.authors and b.authors and not enough_authors(a.authors, b.authors):
+    if a.people and b.people and not enough_authors(a.people, b.people):
         return Verdict.DIFFERENT
     return Verdict.SAME if a.record.title_derived or b.record.title_derived else Verdict.LINKED
 
@@ -160,7 +172,7 @@ def _same_list(a: Reading, b: Reading) -> bool:
 def _by_summary(a: Reading, b: Reading) -> Verdict:
     for summary, listed in ((a, b), (b, a)):
         described = summary.record.summarised and summary.fingerprint and listed.record.title_derived and listed.head
-        people = min(len(a.authors), len(b.authors))
+        people = min(len(a.people), len(b.people))
         if described and people >= 2 and _same_list(a, b) and _areas_agree(a, b):
             needed = SUMMARY_WORDS if people >= 3 else SUMMARY_WORDS_OF_TWO
             return Verdict.SAME if words_in_common(summary, listed) >= needed else Verdict.DIFFERENT
@@ -172,7 +184,7 @@ def _by_extension(a: Reading, b: Reading) -> Verdict:
         shorter, longer = sorted((a, b), key=lambda reading: len(reading.fingerprint))
         words_added = title_words(shorter.title) < title_words(longer.title)
         part_added = a.core == b.core == shorter.fingerprint
-        if (words_added or part_added) and enough_authors(a.authors, b.authors):
+        if (words_added or part_added) and enough_authors(a.people, b.people):
             return Verdict.LINKED
     return Verdict.DIFFERENT
 

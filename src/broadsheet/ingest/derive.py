@@ -10,14 +10,14 @@ equals):
 | authors | not empty; whole before cut; undamaged; longer; more fully spelled; rank. Then each name in full |
 | venue, status | of one record: with a venue; not a preprint server; not rejected there; rank |
 | year | of the same record; else of the next that has one; without a venue, of the arXiv number, else of the listing |
-| kind | of the record that gave the venue; else the first by rank that has one |
+| kind | of the record that gave the venue; else of another of that venue; without a venue, the first by rank |
 | published, listed, added | the earliest |
 | identifiers, areas, links, keywords | all, by rank; an area yields to the same with a subarea |
 | other titles, references | all, by rank |
 | versions | all; of one number, the earliest day |
 | notices | one of each kind: the earliest day, the longest reason |
 | counts | of each name the largest |
-| details | of the record that gave the venue; what it lacks, by rank |
+| details | of the record that gave the venue; what it lacks, by rank; `OF_A_PLACE` only from records of that venue |
 | places | one for each venue and year, and for each list |
 
 *Newest version*: texts of records that tell an older version of the same arXiv paper, or none at all, stand behind
@@ -82,6 +82,15 @@ SOURCE_RANK = {
 }
 """Sources from the most careful (0) on, by name or by its part before a colon; ``*`` stands for all others."""
 
+OF_A_PLACE = frozenset(
+    (
+        *("journal", "journaltitle", "shortjournal", "booktitle", "volume", "number", "issue", "pages", "eid"),
+        *("series", "publisher", "editor", "issn", "isbn", "address", "location", "month", "eventtitle"),
+        *("eventdate", "venue", "organization", "institution", "school", "edition", "chapter"),
+    )
+)
+"""Details that speak of one place where a paper appeared."""
+
 _NOT_ACCEPTED = re.compile("reject|withdraw|retract", re.IGNORECASE)
 _LINK_ORDER = {kind: i for i, kind in enumerate(LinkKind)}
 _SCHEME_ORDER = {scheme: i for i, scheme in enumerate(Scheme)}
@@ -127,11 +136,11 @@ def derive_from(paper_id: PaperId, readings: Sequence[Reading]) -> Paper:
         title_derived=titled.record.title_derived and bool(title),
         summarised=told.record.summarised and bool(abstract),
         damaged=is_damaged(title) or is_damaged(abstract) or any("\ufffd" in name for name in authors),
-        kind=next((r.record.kind for r in by_venue if r.record.kind), ""),
+        kind=next((r.record.kind for r in by_venue if r.record.kind and (not venue or _is_of(r, venue))), ""),
         versions=_versions(ordered),
         notices=_notices(ordered),
         counts=_counts(ordered),
-        details=_unique((pair for r in by_venue for pair in r.record.details), lambda pair: pair[0]),
+        details=_details(by_venue, venue),
         references=_unique((i for r in ordered for i in r.record.references), lambda i: i),
         added=min((r.record.added for r in ordered if r.record.added), default=None),
         places=places_of(by_venue),
@@ -299,6 +308,21 @@ def _notices(ordered: Sequence[Reading]) -> tuple[Notice, ...]:
             reason = max((n.reason for n in of_kind), key=len)
             found.append(Notice(kind, reason, min((n.day for n in of_kind if n.day), default=None)))
     return tuple(found)
+
+
+def _is_of(reading: Reading, venue: str) -> bool:
+    return venue_key(reading.record.venue) == venue
+
+
+def _details(by_venue: Sequence[Reading], venue: str) -> tuple[tuple[str, str], ...]:
+    """Volume and pages of a journal are not those of the conference where the paper stands."""
+    pairs = (
+        (name, value)
+        for r in by_venue
+        for name, value in r.record.details
+        if not venue or name not in OF_A_PLACE or _is_of(r, venue)
+    )
+    return _unique(pairs, lambda pair: pair[0])
 
 
 def _counts(ordered: Sequence[Reading]) -> tuple[tuple[str, int], ...]:

@@ -115,7 +115,7 @@ def import_items(
 
 def _import_batch(store: Store, items: Sequence[Item], now: datetime, progress_of: str, counter: _Counter) -> None:
     counter.read += len(items)
-    incoming: dict[RecordKey, Record] = {}
+    incoming: dict[RecordKey, _Incoming] = {}
     for item in items:
         entry = _storable(item.entry)
         if isinstance(entry, Refusal):
@@ -123,7 +123,7 @@ def _import_batch(store: Store, items: Sequence[Item], now: datetime, progress_o
         elif (entry.source, entry.key) in incoming:
             _count_repeat(counter, incoming, entry)
         else:
-            incoming[entry.source, entry.key] = entry
+            incoming[entry.source, entry.key] = _Incoming(entry, entry)
     batch = _Batch(store, incoming)
     counter.unchanged += batch.unchanged
     batch.place()
@@ -146,14 +146,27 @@ def _storable(entry: Record | Refusal) -> Record | Refusal:
     return replace(entry, key=_UNSTORABLE.sub("\ufffd", entry.key))
 
 
-def _count_repeat(counter: _Counter, incoming: dict[RecordKey, Record], entry: Record) -> None:
+@dataclass(frozen=True, slots=True)
+class _Incoming:
+    """An entry as it came, and as it is kept with what the same batch said of it before."""
+
+    came: Record
+    kept: Record
+
+    def encoded(self) -> EncodedRecord:
+        """The digest is that of the entry as it came, so that it is known next time."""
+        encoded = encode_record(self.kept)
+        return encoded if self.kept is self.came else replace(encoded, digest=encode_record(self.came).digest)
+
+
+def _count_repeat(counter: _Counter, incoming: dict[RecordKey, _Incoming], entry: Record) -> None:
     """The same key twice in one batch: the later entry counts, as it would in a batch of its own."""
     key = entry.source, entry.key
-    if incoming[key] == entry:
+    if incoming[key].came == entry:
         counter.unchanged += 1
     else:
         counter.updated += 1
-        incoming[key] = _keeping(entry, incoming[key])
+        incoming[key] = _Incoming(entry, _keeping(entry, incoming[key].kept))
 
 
 @dataclass(slots=True)
@@ -168,7 +181,7 @@ class _Member:
 class _Batch:
     """The papers that one batch touches, in memory: stored ones by their ids, new ones by numbers below 0."""
 
-    def __init__(self, store: Store, incoming: dict[RecordKey, Record]) -> None:
+    def __init__(self, store: Store, incoming: dict[RecordKey, _Incoming]) -> None:
         self.store = store
         self.papers: dict[PaperId, dict[RecordKey, _Member]] = {}
         self.by_key: dict[object, set[PaperId]] = {}  # identifiers and match keys
@@ -181,13 +194,13 @@ class _Batch:
         self.known = _known(store, incoming)
         self.incoming: dict[RecordKey, tuple[Reading, EncodedRecord]] = {}
         self.judgements = Judgements()
-        for key, record in incoming.items():
-            encoded = encode_record(record)
+        for key, entry in incoming.items():
+            encoded = entry.encoded()
             known = self.known.get(key)
             if known and known.digest == encoded.digest:
                 self.unchanged += 1
             else:
-                self.incoming[key] = read(record), encoded
+                self.incoming[key] = read(entry.kept), encoded
         if self.incoming:
             self._load()
 
@@ -312,7 +325,7 @@ def _keys(reading: Reading) -> list[object]:
     return [*reading.identifiers, *reading.match_keys]
 
 
-def _known(store: Store, incoming: dict[RecordKey, Record]) -> dict[RecordKey, KnownRecord]:
+def _known(store: Store, incoming: Iterable[RecordKey]) -> dict[RecordKey, KnownRecord]:
     by_source: dict[str, list[str]] = {}
     for source, key in incoming:
         by_source.setdefault(source, []).append(key)
@@ -328,7 +341,7 @@ def _with_what_was_known(reading: Reading, encoded: EncodedRecord, before: Recor
     kept = _keeping(reading.record, before)
     if kept == reading.record:
         return reading, encoded
-    return replace(reading, record=kept), replace(encode_record(kept), digest=encoded.digest)
+    return read(kept), replace(encode_record(kept), digest=encoded.digest)
 
 
 def _keeping(record: Record, before: Record) -> Record:

@@ -16,37 +16,27 @@ _HOSTS = ((Scheme.OPENREVIEW, "openreview"), (Scheme.ACL, "acl anthology"), (Sch
 
 
 def places_of(readings: Iterable[Reading]) -> tuple[Place, ...]:
-    """One place for each venue and year, preprint server or list, in the order of the records; what several say of one
-    is united.
+    """One place for each venue and year, preprint server or list; what several records say of one is united.
+
+    In the order of the records, those that know a year first: one without a year means the first place of its venue.
     """
+    places = [place for place in map(_place, readings) if place.venue]
     found: dict[tuple[str, int | None], Place] = {}
-    for reading in readings:
-        place = _place(reading)
-        if not place.venue:
-            continue
-        known = _same(found, place)
-        if known is None:
-            found[place.venue, place.year] = place
-            continue
-        before = found.pop(known)
-        days = [day for day in (before.listed, place.listed) if day]
-        united = replace(
-            before,
-            year=before.year or place.year,
-            status=before.status or place.status,
-            listed=min(days, default=None),
-            url=before.url or place.url,
-        )
-        found[united.venue, united.year] = united
+    for place in sorted(places, key=lambda place: place.year is None):
+        name = place.venue, place.year
+        if place.year is None:
+            name = next((known for known in found if known[0] == place.venue), name)
+        found[name] = _united(found[name], place) if name in found else place
     return tuple(found.values())
 
 
-def _same(found: dict[tuple[str, int | None], Place], place: Place) -> tuple[str, int | None] | None:
-    """The place that is meant again: of the same year, or where one of the two does not know its year."""
-    for venue, year in found:
-        if venue == place.venue and (year == place.year or year is None or place.year is None):
-            return venue, year
-    return None
+def _united(place: Place, other: Place) -> Place:
+    return replace(
+        place,
+        status=place.status or other.status,
+        listed=min((day for day in (place.listed, other.listed) if day), default=None),
+        url=place.url or other.url,
+    )
 
 
 def _place(reading: Reading) -> Place:
@@ -61,6 +51,13 @@ def _place(reading: Reading) -> Place:
 
 
 def _address(reading: Reading) -> str:
+    """The place's own page: that of the list, else what the source names, else where an identifier leads."""
     record = reading.record
+    if record.source == "huggingface" and record.key:
+        return f"https://huggingface.co/papers/{record.key}"
     page = next((link.url for link in record.links if link.kind is LinkKind.PAGE), "")
-    return page or (url_of(record.identifiers[0]) if record.identifiers else "")
+    if page or not record.identifiers:
+        return page
+    # Of a published paper the preprint's address is another place.
+    published = bool(record.venue) and venue_key(record.venue) != "arxiv"
+    return url_of(min(record.identifiers, key=lambda i: published and i.scheme is Scheme.ARXIV))

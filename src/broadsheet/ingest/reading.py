@@ -17,6 +17,8 @@ LONG_TITLE = 40
 ABSTRACT_HEAD = 200
 """Letters and digits of an abstract that are compared; sources cut it further on."""
 SHORTEST_ABSTRACT = 100
+DAMAGED = "\ufffd"
+"""Stands where a letter was lost: such a title or name is no key."""
 
 _GENERIC = """
 Abstract; Abstracts; Acknowledgments; Acknowledgements; Announcement; Announcements; Appendix; Author Index;
@@ -54,9 +56,9 @@ class Reading:
     """What merging looks at in one record. Empty strings and tuples mean unknown.
 
     ``fingerprint`` is the title's letters and digits, also of a generic title; empty if the title was derived from
-    the abstract. ``core`` is the fingerprint without subtitle and edition. ``head`` is the abstract's first letters
-    and digits, empty for an abstract of our own making. ``match_keys`` are shared with papers that may be the same or
-    related.
+    the abstract or lost letters. ``core`` is the fingerprint without subtitle and edition. ``head`` is the abstract's
+    first letters and digits, empty for an abstract of our own making. ``match_keys`` are shared with papers that may
+    be the same or related.
     """
 
     record: Record
@@ -75,11 +77,21 @@ class Reading:
         return self.record.source, self.record.key
 
     @property
+    def people(self) -> tuple[str, ...]:
+        """The authors as far as their names came undamaged; others say nothing about who they are."""
+        return tuple(name for name in self.authors if DAMAGED not in name)
+
+    @property
     def year(self) -> int | None:
         """The year it is from, as far as is known."""
         if self.record.year:
             return self.record.year
         return self.record.published.year if self.record.published else None
+
+    @property
+    def some_year(self) -> int | None:
+        """The year it is from, else that in which a list showed it."""
+        return self.year or (self.record.listed.year if self.record.listed else None)
 
     @property
     def names_itself(self) -> bool:
@@ -102,7 +114,7 @@ def read(record: Record) -> Reading:
     """Clean a record's texts and make its keys."""
     title, abstract = clean(record.title), _unquoted(clean(record.abstract))
     fingerprint = core = ""
-    if not record.title_derived:
+    if not record.title_derived and DAMAGED not in title:
         fingerprint = title_fingerprint(title)
         core = _core(title, fingerprint)
     # What a DOI implies does not count beside an identifier that says otherwise: one of the two is a slip.

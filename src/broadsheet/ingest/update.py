@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from broadsheet.errors import FetchError, InputError, StoppedError, StoreError
+from broadsheet.errors import FetchError, InputError, StoppedError, StoreError, ThrottledError
 from broadsheet.model import ImportSummary, Record, Refusal, SourceReport, SourceState, SourceStatus
 from broadsheet.net import Client
 from broadsheet.sources.base import Page, Rechecked, Source
@@ -75,10 +75,13 @@ def update(
     nothing can be stored at all; everything else becomes a report.
     """
     reports: dict[str, SourceReport] = {}
+    tired: dict[str, ThrottledError] = {}  # kinds of source whose server asked for fewer requests
+
     for source in sources:
         if should_stop():
             break
-        reports[source.name] = _update_one(store, source, source.fetch, client, now=now, take=take, finish=finish)
+        fetch = _refusing(tired[source.kind]) if source.kind in tired else _noting(source, tired)
+        reports[source.name] = _update_one(store, source, fetch, client, now=now, take=take, finish=finish)
         on_source(reports[source.name])
     for source in _lagging(store, sources, reports):
         again = _update_one(store, source, source.fetch_again, client, now=now, take=take, finish=finish)
@@ -91,10 +94,36 @@ def update(
     return list(reports.values())
 
 
+Fetch = Callable[[Client, str, datetime], Iterator[Page]]
+
+
+def _noting(source: Source, tired: dict[str, ThrottledError]) -> Fetch:
+    """``source.fetch`` that notes when the server asks for fewer requests."""
+
+    def fetch(client: Client, cursor: str, now: datetime) -> Iterator[Page]:
+        try:
+            yield from source.fetch(client, cursor, now)
+        except ThrottledError as error:
+            tired[source.kind] = error
+            raise
+
+    return fetch
+
+
+def _refusing(error: ThrottledError) -> Fetch:
+    """In place of ``source.fetch`` where the same server has just asked for fewer requests."""
+
+    def fetch(client: Client, cursor: str, now: datetime) -> Iterator[Page]:
+        raise ThrottledError(f"not asked: {error}", url=error.url, status=error.status, retry_after=error.retry_after)
+        yield  # a generator, as every fetch
+
+    return fetch
+
+
 def _update_one(
     store: Store,
     source: Source,
-    fetch: Callable[[Client, str, datetime], Iterator[Page]],
+    fetch: Fetch,
     client: Client,
     *,
     now: Callable[[], datetime],

@@ -1,4 +1,19 @@
-"""A paper as a BibTeX entry, for biber and for plain BibTeX with UTF-8.
+r"""Papers as BibTeX entries, for biber and for plain BibTeX with UTF-8.
+
+What a file said comes back. A paper that was read from BibTeX keeps *every field* of its entry: each non-empty field
+comes back under its own name, and with a value that decodes to the same text, where decoding means what TeX would show
+(accents, escapes, quotation marks) without the braces that only protect capitals. A value is written exactly as it
+came wherever it is sound TeX; where it is not (a bare ``&``, ``%`` or ``_``, a brace without partner), what is wrong in
+it is escaped. Documented successors and exceptions:
+
+- ``month`` comes back as the macro (``month = apr``) if it is a month and nothing more, whatever way it was written;
+- ``crossref`` comes back as ``xref``: what it inherited now stands in the entry itself, and plain BibTeX would want the
+  volume to follow; so does what ``xdata`` named;
+- of ``abstract`` the words and formulas are kept, not its emphasis and paragraphs;
+- in addresses, TeX escapes are taken back, since these fields are verbatim (``\_`` becomes ``_``);
+- a field whose name BibTeX cannot read has ``-`` in place of what it cannot read;
+- ``title``, ``author``, ``year``, ``doi`` and ``eprint`` are the paper's: another source may have corrected them. As
+  long as they say the same, they are written as they came.
 
 BibTeX counts braces whether or not a backslash stands before them, so none is written that has no partner. Styles make
 titles small: words whose capitals must stay stand in braces, but never a whole title or name.
@@ -7,133 +22,84 @@ titles small: words whose capitals must stay stand in braces, but never a whole 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from broadsheet.identifiers import url_of
+from broadsheet.identifiers import parse_identifier, url_of
 from broadsheet.model import LinkKind, Paper, Scheme
+from broadsheet.sources.bibtex_names import is_person, is_wellformed, names_of, shown, sorted_name
+from broadsheet.sources.bibtex_text import (
+    MONTHS,
+    NAME_FIELDS,
+    VERBATIM,
+    decoded,
+    month_number,
+    plain_address,
+    with_subtitle,
+)
+from broadsheet.sources.bibtex_value import (
+    SMALL,
+    address,
+    escape,
+    is_balanced,
+    running,
+    title_value,
+    value_of,
+    verbatim,
+)
+from broadsheet.sources.values import year_of
 from broadsheet.text import fold
-from broadsheet.text.emphasis import strip_emphasis
-from broadsheet.text.mathtext import HELD, hold_math
 from broadsheet.venues import venue_name
 
-_ESCAPES = {c: f"\\{c}" for c in "&%#_$"} | {
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-    "{": r"\textbraceleft{}",
-    "}": r"\textbraceright{}",
-}
-_SPECIAL = re.compile(r"[&%#_{}$~^\\]")
-_URL_ESCAPES = {c: f"%{ord(c):02X}" for c in '{}\\ "<>^`|'}
-# Hyphens part words, so that only the half with the capitals is held; "R&D", "C++" and "C#" are words.
-_WORD = re.compile(r"[^\W_](?:[\w&'’]*[^\W_])?[+#]*")
-_SMALL = frozenset(
-    """a an the on of for in to and or with from by at as is are how what why when do does can via into over under than
-    that through without within between across against among about beyond toward towards using""".split()  # noqa: SIM905
-)
-_SENTENCE_CASE = 0.25
-"""Share of small words among the telling ones from which a title counts as written like a sentence."""
-_SUFFIX = re.compile(r"^(jr|sr|ii|iii|iv)\.?$", re.IGNORECASE)
-_PARTICLES = frozenset("von van de der den del della di da dos du la le ten ter te zu zur al bin el y af".split())  # noqa: SIM905
-# With a capital the others are given names as well (Bin, Al, Du, Da).
-_CAPITAL_PARTICLES = frozenset("Von Van De Der Den Del Della Di Dos La Le".split())  # noqa: SIM905
-_ORGANISATION = re.compile(
-    r"\b(?:and|of|for|the|Team|Group|Collaboration|Consortium|University|Institute|Labs?|Laboratory|Inc|Ltd|Corp"
-    r"|Foundation|Project|Committee|Society|Association|Cent(?:er|re)|Department|Network|Initiative|Research)\b|[&,\d]"
-)
-_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+__all__ = ["citation_key", "escape", "is_balanced", "sorted_name", "to_bibtex", "write"]
+
+_CONTAINERS = ("journal", "journaltitle", "booktitle")
+_OTHER_CONTAINER = {"article": "journal", "periodical": "journal", "misc": "howpublished", "online": "howpublished"}
+_OF_THE_PAPER = frozenset(("citekey", "title", "author", "year", "doi", "eprint", "archiveprefix", "url", "keywords"))
+_KIND = re.compile(r"[a-z][a-z0-9_-]*")
+_NOT_KINDS = frozenset(("string", "preamble", "comment", "xdata"))
+_STRAY_COMMA = re.compile(r",\s*(?:and\s|$)", re.IGNORECASE)
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_:.+/-]+")
+_CITEKEY = re.compile(r"\w[\w:./+!?;*<>|@\[\]-]*")
 _LONGEST_NAME_IN_KEY = 40
 
 
-def escape(text: str) -> str:
-    """Plain text with TeX's special characters escaped."""
-    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)
+def write(papers: Iterable[Paper]) -> Iterator[str]:
+    """One entry a paper, each with a key of its own; keys that differ only in case count as one."""
+    used: set[str] = set()
+    for i, paper in enumerate(papers):
+        yield ("\n" if i else "") + _entry(paper, _unused_key(paper, used))
 
 
-def _title(markup: str) -> str:
-    """A title: emphasis left out, mathematics as it is, and braces round words whose capitals must stay."""
-    held_text, formulas = hold_math(" ".join(markup.split()))
-    text = strip_emphasis(held_text).replace(r"\$", "$")
-    like_sentence = _is_like_sentence(HELD.sub(" ", text))
-    out: list[str] = []
-    at = 0
-    for found in HELD.finditer(text):
-        out += [_words(text[at : found.start()], like_sentence, first=at == 0), _formula(formulas[int(found[1])][1])]
-        at = found.end()
-    return "".join([*out, _words(text[at:], like_sentence, first=at == 0)])
+def to_bibtex(paper: Paper) -> str:
+    """The entry of one paper; see the module for what it keeps."""
+    return _entry(paper, _unused_key(paper, set()))
 
 
-def _formula(tex: str) -> str:
-    tex = re.sub(r"(?<!\\)%", r"\\%", tex)
-    if not is_balanced(tex):
-        tex = re.sub(r"\\([{}])\s*", lambda found: r"\lbrace " if found[1] == "{" else r"\rbrace ", tex)
-    if not is_balanced(tex):
-        return escape(f"${tex}$")  # damaged: no formula of any program
-    return f"{{${tex}$}}" if re.search("[A-Z]", tex) else f"${tex}$"
+def _entry(paper: Paper, key: str) -> str:
+    lines = [f"  {name:<13} = {value}," for name, value in _fields(paper)]
+    return "\n".join([f"@{_kind(paper)}{{{key},", *lines, "}"]) + "\n"
 
 
-def is_balanced(tex: str) -> bool:
-    """Whether braces are balanced as BibTeX counts them: escaped ones too."""
-    depth = 0
-    for brace in re.findall("[{}]", tex):
-        depth += 1 if brace == "{" else -1
-        if depth < 0:
-            return False
-    return depth == 0
+def _kind(paper: Paper) -> str:
+    """The paper's own type; without one ``inproceedings`` where a venue is known, else ``misc``."""
+    if _KIND.fullmatch(paper.kind) and paper.kind not in _NOT_KINDS:
+        return paper.kind
+    return "inproceedings" if paper.venue and not paper.kind else "misc"
 
 
-def _is_like_sentence(text: str) -> bool:
-    """Whether only names have capitals, so that these must stay; in other titles most words have one."""
-    words = [word for word in _WORD.findall(text)[1:] if len(word) > 2 and word.lower() not in _SMALL]
-    small = sum(word.islower() for word in words)
-    return bool(words) and small >= _SENTENCE_CASE * len(words)
+# --- keys
 
 
-def _words(text: str, like_sentence: bool, *, first: bool) -> str:
-    out: list[str] = []
-    at = 0
-    for found in _WORD.finditer(text):
-        before, word = text[at : found.start()], found[0]
-        opening = (first and not out) or before.rstrip().endswith((":", ".", "?", "!"))
-        keeps = _keeps_capitals(word) or (like_sentence and not opening and word[0].isupper())
-        out += [escape(before), f"{{{escape(word)}}}" if keeps else escape(word)]
-        at = found.end()
-    return "".join([*out, escape(text[at:])])
-
-
-def _keeps_capitals(word: str) -> bool:
-    lone = len(word.rstrip("+#")) == 1 and word[0].isupper() and word != "A"
-    return lone or any(map(str.isupper, word[1:]))
-
-
-def _author(name: str) -> str:
-    """A name as it stands between two "and"s."""
-    return escape(sorted_name(name)) if _is_person(name) else f"{{{escape(name)}}}"
-
-
-def _is_person(name: str) -> bool:
-    words = name.split()
-    special = any(word.lower() in ("and", "others") for word in words)
-    unnamed = (len(words) > 1 and words[0] in _PARTICLES) or (len(words) == 2 and bool(_SUFFIX.match(words[1])))
-    return not special and not unnamed and not _ORGANISATION.search(name)
-
-
-def sorted_name(name: str) -> str:
-    """A person's name in display order as ``Family, Given``, particles before and suffixes after the family name."""
-    words = name.split()
-    if len(words) < 2:
-        return name
-    if _EAST_ASIAN.search(name):
-        return f"{words[0]}, {' '.join(words[1:])}"
-    suffix = words.pop() if len(words) > 2 and _SUFFIX.match(words[-1]) else ""
-    particles = (i for i in range(1, len(words) - 1) if words[i] in _PARTICLES or words[i] in _CAPITAL_PARTICLES)
-    start = next(particles, len(words) - 1)
-    parts = [" ".join(words[start:]), *([suffix] if suffix else []), " ".join(words[:start])]
-    return ", ".join(parts)
-
-
-def _ascii(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", fold(text))
+def _unused_key(paper: Paper, used: set[str]) -> str:
+    """The key under which a reader's own file has the paper, if programs take it; else ``citation_key``."""
+    own = dict(paper.details).get("citekey", "")
+    key = own if _CITEKEY.fullmatch(own) and own.casefold() not in used else citation_key(paper)
+    number, unique = 1, key
+    while unique.casefold() in used:
+        number += 1
+        unique = f"{key}-{number}"
+    used.add(unique.casefold())
+    return unique
 
 
 def citation_key(paper: Paper) -> str:
@@ -144,41 +110,142 @@ def citation_key(paper: Paper) -> str:
     family = ""
     if paper.authors:
         first = paper.authors[0]
-        family = _ascii(sorted_name(first).split(",")[0] if _is_person(first) else first)[:_LONGEST_NAME_IN_KEY]
-    words = (w for w in re.findall(r"[^\W_]+", fold(paper.title)) if w not in _SMALL)
+        family = _ascii(sorted_name(first).split(",")[0] if is_person(first) else first)[:_LONGEST_NAME_IN_KEY]
+    words = (w for w in re.findall(r"[^\W_]+", fold(paper.title)) if w not in SMALL)
     word = next((w for w in map(_ascii, words) if w), "")[:_LONGEST_NAME_IN_KEY]
     start = family if family[:1].isalpha() else f"paper{family}"
     return f"{start}{paper.year or ''}{word}-{paper.id}"
 
 
-def _address(url: str) -> str:
-    """A URL as it is: the field is verbatim, so only what cannot stand in a URL is percent-encoded."""
-    return "".join(_URL_ESCAPES.get(c, c) for c in url if c.isprintable())
+def _ascii(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", fold(text))
+
+
+# --- fields
 
 
 def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
-    yield "title", _title(paper.title)
-    names = [name for author in paper.authors if (name := " ".join(author.split()))]
-    if names:
-        yield "author", " and ".join([*map(_author, names), *(["others"] if paper.authors_truncated else [])])
-    if paper.venue:
-        yield "booktitle", escape(" ".join(venue_name(paper.venue).split()))
-    if paper.year:
-        yield "year", str(paper.year)
-    arxiv, doi = paper.identifier(Scheme.ARXIV), paper.identifier(Scheme.DOI)
-    if doi:
-        yield "doi", doi.replace("{", "%7B").replace("}", "%7D")
-    if arxiv:
-        yield "eprint", arxiv
-        yield "archiveprefix", "arXiv"
+    """Names and values, these with their braces, in the order in which they are written."""
+    details = _details(paper)
+    titled, whole = _title(paper, details)
+    yield "title", f"{{{titled}}}"
+    if authors := _authors(paper, details):
+        yield "author", f"{{{authors}}}"
+    if paper.venue and not any(name in details for name in _CONTAINERS):
+        yield _container(paper, details), f"{{{escape(' '.join(venue_name(paper.venue).split()))}}}"
+    if year := _year(paper, details):
+        yield "year", f"{{{year}}}"
+    for name, value in details.items():
+        if name not in _OF_THE_PAPER and not (whole and name == "subtitle"):
+            yield name, _written(name, value)
+    yield from _identifying(paper, details)
+    if paper.abstract and not paper.summarised:
+        yield "abstract", f"{{{running(paper.abstract)}}}"
+    if keywords := _keywords(paper, details):
+        yield "keywords", f"{{{keywords}}}"
+
+
+def _details(paper: Paper) -> dict[str, str]:
+    """The paper's details under the names by which they are written."""
+    details: dict[str, str] = {}
+    for name, value in paper.details:
+        written = _NOT_IN_NAMES.sub("-", "xref" if name == "crossref" else name)
+        written = written if written[:1].isalpha() else f"x-{written}"
+        while written in details:
+            written += "-2"
+        if value.strip():
+            details[written] = value
+    return details
+
+
+def _written(name: str, value: str) -> str:
+    if name in NAME_FIELDS:
+        return f"{{{_people(value)}}}"
+    if name == "month" and (number := month_number(decoded(value))):
+        return MONTHS[number - 1]
+    return f"{{{verbatim(value) if name in VERBATIM else value_of(value)}}}"
+
+
+def _title(paper: Paper, details: dict[str, str]) -> tuple[str, bool]:
+    """The title, and whether it holds what a field ``subtitle`` says."""
+    own, subtitle = details.get("title", ""), details.get("subtitle", "")
+    if own and with_subtitle(decoded(own), decoded(subtitle)) == paper.title:
+        return value_of(own), False
+    return title_value(paper.title), True
+
+
+def _authors(paper: Paper, details: dict[str, str]) -> str:
+    if own := details.get("author"):
+        names, cut = names_of(own)
+        if tuple(map(shown, names)) == paper.authors and cut == paper.authors_truncated:
+            return _people(own)
+    return _listed(paper.authors, paper.authors_truncated)
+
+
+def _people(value: str) -> str:
+    """A list of names as it came, unless one of them has more commas than a name can have, or ends in one."""
+    names, cut = names_of(value)
+    joined = " and ".join([*names, *(["others"] if names and cut else [])])
+    tex = value_of(joined if _STRAY_COMMA.search(value) else value)
+    return tex if all(map(is_wellformed, names)) and names_of(tex)[0] else _listed(tuple(map(shown, names)), cut)
+
+
+def _listed(authors: tuple[str, ...], cut: bool) -> str:
+    names = [name for author in authors if (name := " ".join(author.split()))]
+    return " and ".join([*map(_author, names), *(["others"] if names and cut else [])])
+
+
+def _author(name: str) -> str:
+    """A name as it stands between two "and"s."""
+    return escape(sorted_name(name)) if is_person(name) else f"{{{escape(name)}}}"
+
+
+def _container(paper: Paper, details: dict[str, str]) -> str:
+    name = _OTHER_CONTAINER.get(_kind(paper), "booktitle")
+    return "booktitle" if name in details else name
+
+
+def _year(paper: Paper, details: dict[str, str]) -> str:
+    own = details.get("year", "")
+    if own and (not paper.year or year_of(decoded(own)) == paper.year):
+        return value_of(own)
+    if not paper.year or (not own and year_of(details.get("date", "").lstrip("~ ")) == paper.year):
+        return ""
+    return str(paper.year)
+
+
+def _identifying(paper: Paper, details: dict[str, str]) -> Iterator[tuple[str, str]]:
+    doi, own = paper.identifier(Scheme.DOI), details.get("doi", "")
+    if own and (doi is None or _is_of(paper, own)):
+        yield "doi", f"{{{verbatim(plain_address(own))}}}"
+    elif doi:
+        yield "doi", f"{{{doi.replace('{', '%7B').replace('}', '%7D')}}}"
+    yield from _eprint(paper, details)
     page = next((link.url for link in paper.links if link.kind is LinkKind.PAGE), None)
-    url = page or (url_of(paper.identifiers[0]) if paper.identifiers else None)
-    if url:
-        yield "url", _address(url)
+    url = page or (url_of(paper.identifiers[0]) if paper.identifiers else "")
+    if url := plain_address(details.get("url", "")) or url:
+        yield "url", f"{{{address(url)}}}"
 
 
-def to_bibtex(paper: Paper) -> str:
-    """The entry: ``@inproceedings`` where a venue is known, else ``@misc``."""
-    kind = "inproceedings" if paper.venue else "misc"
-    lines = [f"  {name:<13} = {{{value}}}," for name, value in _fields(paper)]
-    return "\n".join([f"@{kind}{{{citation_key(paper)},", *lines, "}"]) + "\n"
+def _eprint(paper: Paper, details: dict[str, str]) -> Iterator[tuple[str, str]]:
+    arxiv, own = paper.identifier(Scheme.ARXIV), details.get("eprint", "")
+    archive = details.get("archiveprefix", "")
+    if own and (arxiv is None or archive.lower() not in ("", "arxiv") or _is_of(paper, own)):
+        yield "eprint", f"{{{verbatim(plain_address(own))}}}"
+    elif arxiv:
+        yield "eprint", f"{{{arxiv}}}"
+        archive = archive or ("" if "eprinttype" in details else "arXiv")
+    if archive:
+        yield "archiveprefix", f"{{{value_of(archive)}}}"
+
+
+def _is_of(paper: Paper, text: str) -> bool:
+    parsed = parse_identifier(plain_address(text))
+    return parsed is not None and parsed[0] in paper.identifiers
+
+
+def _keywords(paper: Paper, details: dict[str, str]) -> str:
+    own = details.get("keywords", "")
+    missing = [word for word in paper.keywords if fold(word) not in fold(decoded(own))]
+    separator = "; " if ";" in own or any("," in word for word in paper.keywords) else ", "
+    return separator.join(([value_of(own)] if own else []) + [escape(word) for word in missing])

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -136,36 +138,31 @@ def _unpack(new: Callable[[], Decoder], blocks: Iterable[bytes]) -> Iterator[byt
 class Stream:
     """An open file: iterate over its unpacked pieces (never empty, about ``PIECE`` bytes, the byte order mark removed).
 
-    Raises InputError for what cannot be opened or is packed in a way that is not read, and DamagedError (after the good
-    pieces) where the compressed data break off.
+    A zip is given as it is: what lies in it is for others to say. Raises InputError for what cannot be opened or is
+    packed in a way that is not read, and DamagedError (after the good pieces) where the compressed data break off.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open ``path``."""
+    def __init__(self, file: BinaryIO, name: str, total: int | None = None) -> None:
+        """Take an open file, which need not be seekable, of ``total`` bytes where that is known; it stays open."""
+        self._file = file
+        self.total = total
+        self.name = name
+        self.position = 0
+        """Bytes of the file read so far."""
+        self._pieces = self._begin()
+
+    @classmethod
+    @contextmanager
+    def of(cls, path: Path) -> Iterator[Stream]:
+        """Open ``path``, and close it in the end."""
         try:
-            self._file: BinaryIO = path.open("rb")
+            file = path.open("rb")
         except OSError as error:
             raise InputError(
                 f"{path}: cannot be opened ({error.strerror}); check the name and the permissions"
             ) from error
-        self.total = path.stat().st_size
-        self.name = path.name
-        self._pieces = self._begin()
-
-    @property
-    def position(self) -> int:
-        """Bytes of the file read so far."""
-        return self._file.tell()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        with file:
+            yield cls(file, path.name, os.fstat(file.fileno()).st_size)
 
     def __iter__(self) -> Iterator[bytes]:
         return self._pieces
@@ -178,18 +175,20 @@ class Stream:
 
     def _read(self, size: int) -> bytes:
         try:
-            return self._file.read(size)
+            block = self._file.read(size)
         except OSError as error:
             raise InputError(f"{self.name}: cannot be read ({error.strerror or error})") from error
+        self.position += len(block)
+        return block
 
     def _begin(self) -> Iterator[bytes]:
         head = self._read(4096)
         packed = compression_of(head)
-        if packed and packed not in _DECODERS:
-            raise InputError(f"{self.name}: a {packed} archive; unpack it and import the files in it")
-        if not packed:
+        if packed in ("", "zip"):
             yield from _without_bom(self._blocks(head, PIECE))
             return
+        if packed not in _DECODERS:
+            raise InputError(f"{self.name}: a {packed} archive; unpack it and import the files in it")
         new, size = _DECODERS[packed]
         pieces = (piece for piece in _unpack(new, self._blocks(head, size)) if piece)
         yield from _without_bom(self._once_packed(pieces))

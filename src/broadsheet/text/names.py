@@ -33,9 +33,12 @@ def display_name(raw: str) -> str:
     """A name as it is shown, given name first: ``Shieber, Stuart M.`` → ``Stuart M. Shieber``.
 
     TeX and character references are decoded. E-mail addresses, footnote marks and braces are dropped.
-    Chinese names stay in their order.
+    Chinese names stay in their order. A name that stands in braces as a whole is an organisation's, and its commas
+    part nothing (``{Task Force, Rivers Department}``).
     """
     text = _EMAIL.sub(" ", raw)
+    if _is_braced(text.strip()):
+        return " ".join(clean(text).replace("{", "").replace("}", "").split())
     text = clean(text).replace("{", "").replace("}", "").replace("$", "").replace("*", "")
     text = " ".join(_MARKS.sub("", text).split()).strip(" ,;")
     parts = [part for part in (piece.strip() for piece in re.split("[,，]", text)) if part]
@@ -52,6 +55,18 @@ def display_name(raw: str) -> str:
     if len(words) > 1 and _SUFFIX.fullmatch(words[-1]):
         family, suffixes = " ".join(words[:-1]), [words[-1], *suffixes]
     return " ".join([given, family, *suffixes])
+
+
+def _is_braced(text: str) -> bool:
+    """Whether the first brace opens the text, and its partner ends it."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return False
+    depth = 0
+    for brace in re.finditer("[{}]", text[:-1]):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            return False
+    return True
 
 
 def name_key(name: str) -> tuple[str, str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from . import params
-from .api_models import BibtexOut, ErrorOut, NewestOut, PaperOut, ResultsOut, SimilarOut, StatusOut
-from .pages import Site, sources
+from . import exports, params
+from .api_models import BibtexOut, ErrorOut, NewestOut, PaperOut, ResultsOut, SimilarOut, SourcesOut, StatusOut
+from .pages import Site, records_by_source
 from .params import ParameterError
 from .protocol import LibraryLike
 
@@ -20,6 +21,19 @@ MAX_SIMILAR = 100
 IDENTIFIER = "The paper's number, or any identifier of it: an arXiv id, a DOI, an address."
 
 _REFUSED: dict[int | str, dict[str, Any]] = {400: {"model": ErrorOut, "description": "A parameter cannot be used."}}
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file.",
+        "content": {
+            "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
+            **{
+                form.media_type.partition(";")[0]: {"schema": {"type": "string"}}
+                for form in exports.FORMS
+                if form.name != "csl"
+            },
+        },
+    },
+}
 _MISSING: dict[int | str, dict[str, Any]] = {**_REFUSED, 404: {"model": ErrorOut, "description": "No such paper."}}
 
 
@@ -28,9 +42,7 @@ def _paper_id(library: LibraryLike, identifier: str) -> int:
 
 
 def _search(library: LibraryLike, request: Request) -> ResultsOut:
-    asked = params.parse_search(request.query_params)
-    if asked.empty:
-        raise ParameterError("q", "must not be empty; say in letters or digits what to search for")
+    asked = params.parse_asked(request.query_params)
     results = library.search(
         asked.text, page=asked.page, page_size=asked.page_size, sort=asked.sort, facets=asked.facets
     )
@@ -49,7 +61,20 @@ def _newest(library: LibraryLike, request: Request) -> NewestOut:
 
 def _status(library: LibraryLike) -> StatusOut:
     status = library.status()
-    return StatusOut.of(status, sources(status))
+    return StatusOut.of(status, records_by_source(status))
+
+
+def _export(library: LibraryLike, request: Request) -> Response:
+    form = exports.BY_NAME[params.parse_form(request.query_params, exports.BY_NAME)]
+    if form.name == "csl":
+        form = replace(form, media_type="application/json")  # what it is for a program that asks for JSON
+    references = params.parse_references(request.query_params)
+    if references:
+        ids = [library.paper(reference).id for reference in references]
+        about = str(ids[0]) if len(ids) == 1 else ""
+        return exports.download(request, library, form, about, ids=tuple(dict.fromkeys(ids)))
+    asked = params.parse_asked(request.query_params)
+    return exports.download(request, library, form, asked.text, query=asked.text, facets=asked.facets)
 
 
 def routes(library: LibraryLike, app: FastAPI, site: Site) -> APIRouter:
@@ -78,6 +103,25 @@ def routes(library: LibraryLike, app: FastAPI, site: Site) -> APIRouter:
     def status() -> StatusOut:
         """Tell how many papers there are, and how many of them can be found by meaning already."""
         return _status(library)
+
+    @router.get("/sources")
+    def sources() -> SourcesOut:
+        """Tell how each configured source stands: what it gave last, and when it is asked again."""
+        return SourcesOut.of(library.sources())
+
+    @router.get(
+        "/export",
+        response_class=Response,
+        responses=_FILES | _MISSING,
+        openapi_extra={"parameters": [params.form_parameter(exports.BY_NAME), *params.EXPORT_PARAMETERS]},
+    )
+    def export(request: Request) -> Response:
+        """Give papers as a file: all that a search finds (`q`, with facets), or those named (`id`).
+
+        The answer is the file itself, not an object of this API: BibTeX, RIS, CSL-JSON (a list of objects, which is
+        JSON), CSV, JSON Lines or Markdown. It is sent while it is made, so that it may have any length.
+        """
+        return _export(library, request)
 
     @router.get(
         "/papers/{identifier:path}/similar",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 
 from pydantic import BaseModel, Field
 
 from ..identifiers import url_of
-from ..model import FacetValue, Hit, Paper, Results, Status
+from ..model import FacetValue, Hit, Notice, Paper, Place, Results, SourceStatus, Status, Version
+from .standing import without_secrets
 
 
 class ErrorBody(BaseModel):
@@ -47,6 +48,54 @@ class LinkOut(BaseModel):
     url: str
 
 
+class PlaceOut(BaseModel):
+    """Where a paper appeared: a venue, a preprint server or a list."""
+
+    source: str = Field(description="The source that says so.")
+    venue: str
+    year: int | None
+    status: str = Field(description="Such as Oral or Poster; empty where unknown.")
+    listed: date | None = Field(description="Day on which it was listed there.")
+    url: str = Field(description="Empty where none is known.")
+
+    @classmethod
+    def of(cls, place: Place) -> PlaceOut:
+        """The answer for a place."""
+        return cls(
+            source=place.source,
+            venue=place.venue,
+            year=place.year,
+            status=place.status,
+            listed=place.listed,
+            url=place.url,
+        )
+
+
+class VersionOut(BaseModel):
+    """A version of a preprint."""
+
+    number: int = Field(description="From 1.")
+    day: date | None = Field(description="Day on which it was submitted, in UTC.")
+
+    @classmethod
+    def of(cls, version: Version) -> VersionOut:
+        """The answer for a version."""
+        return cls(number=version.number, day=version.day)
+
+
+class NoticeOut(BaseModel):
+    """What became of a paper after it appeared."""
+
+    kind: str = Field(description="concern (an expression of concern), withdrawn or retracted.")
+    reason: str = Field(description="As its source gives it; empty where none is given.")
+    day: date | None
+
+    @classmethod
+    def of(cls, notice: Notice) -> NoticeOut:
+        """The answer for a notice."""
+        return cls(kind=notice.kind, reason=notice.reason, day=notice.day)
+
+
 class PaperOut(BaseModel):
     """A paper. Texts are data from outside and may hold anything, also text that reads like an instruction."""
 
@@ -59,14 +108,22 @@ class PaperOut(BaseModel):
     areas: list[AreaOut]
     venue: str
     year: int | None
-    published: date | None = Field(description="Day of publication.")
+    published: date | None = Field(description="Day of publication; of a preprint, that of its first version.")
     month_only: bool = Field(description="Whether only the month of publication is known.")
     listed: date | None = Field(description="Day on which it was first listed or announced.")
     links: list[LinkOut]
     has_code: bool
     keywords: list[str]
     status: str = Field(description="Such as Oral or Poster; empty where unknown.")
-    other_titles: list[str]
+    kind: str = Field(description="Type of publication as a BibLaTeX entry type; empty where unknown.")
+    places: list[PlaceOut] = Field(description="Where it appeared, the venue it is filed under first.")
+    versions: list[VersionOut] = Field(description="Known versions of the preprint, the first one first.")
+    notices: list[NoticeOut] = Field(description="Withdrawals, retractions and expressions of concern.")
+    withdrawn: bool = Field(description="Whether it was withdrawn or retracted.")
+    counts: dict[str, int] = Field(description="Figures by name, such as citations, upvotes, comments.")
+    details: dict[str, str] = Field(description="Further fields under their BibLaTeX names, as their source has them.")
+    added: datetime | None = Field(description="When a reader filed it in a library of their own.")
+    other_titles: list[str] = Field(description="Titles that other sources or earlier versions give.")
     related: list[int] = Field(description="Papers that may be another version of this one.")
     summarised: bool = Field(description="The abstract is a summary by this project, not the authors' text.")
     damaged: bool = Field(description="Characters were lost before the text came here.")
@@ -92,6 +149,14 @@ class PaperOut(BaseModel):
             has_code=paper.has_code,
             keywords=list(paper.keywords),
             status=paper.status,
+            kind=paper.kind,
+            places=[PlaceOut.of(place) for place in paper.places],
+            versions=[VersionOut.of(version) for version in paper.versions],
+            notices=[NoticeOut.of(notice) for notice in paper.notices],
+            withdrawn=paper.is_withdrawn,
+            counts=dict(paper.counts),
+            details=dict(paper.details),
+            added=paper.added,
             other_titles=list(paper.other_titles),
             related=list(paper.related),
             summarised=paper.summarised,
@@ -220,3 +285,45 @@ class StatusOut(BaseModel):
             encoder_note=status.encoder_note,
             sources=dict(sources),
         )
+
+
+class SourceOut(BaseModel):
+    """How a configured source stands. Times are UTC."""
+
+    name: str = Field(description="As configured, but addresses without user names and query strings.")
+    state: str = Field(description="never (not asked yet), ok, quiet (nothing was new), stale, incomplete or failed.")
+    message: str = Field(description="What there is to say about it; empty where nothing is.")
+    asked: datetime | None = Field(description="When it was asked last.")
+    fetched: datetime | None = Field(description="When it last gave something, or had nothing to give.")
+    due: datetime | None = Field(description="When it is to be asked next.")
+    newest: str = Field(description="The greatest id it has shown.")
+    day: date | None = Field(description="The last day it announced.")
+    records: int = Field(description="How many records came from it.")
+    failures: int = Field(description="How many attempts failed since the last that did not.")
+
+    @classmethod
+    def of(cls, status: SourceStatus) -> SourceOut:
+        """The answer for a source."""
+        return cls(
+            name=without_secrets(status.name),
+            state=status.state,
+            message=without_secrets(status.message),
+            asked=status.asked,
+            fetched=status.fetched,
+            due=status.due,
+            newest=status.newest,
+            day=status.day,
+            records=status.records,
+            failures=status.failures,
+        )
+
+
+class SourcesOut(BaseModel):
+    """The configured sources."""
+
+    sources: list[SourceOut]
+
+    @classmethod
+    def of(cls, sources: Sequence[SourceStatus]) -> SourcesOut:
+        """The answer for sources."""
+        return cls(sources=[SourceOut.of(status) for status in sources])

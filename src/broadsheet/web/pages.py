@@ -16,8 +16,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 
 from ..errors import EncoderUnavailableError, NotFoundError
 from ..identifiers import url_of
-from ..model import Hit, Paper, PaperId, Results, Status
-from . import params, views
+from ..model import Hit, Paper, PaperId, Results, SourceStatus, Status
+from . import exports, facts, params, standing, views
 from .assets import Assets
 from .protocol import LibraryLike
 
@@ -49,6 +49,7 @@ class Site:
         self.assets = Assets()
         self.now = now
         self._status: tuple[float, Status] | None = None
+        self._sources: tuple[float, list[SourceStatus]] | None = None
         self._templates = Environment(
             loader=FileSystemLoader(TEMPLATES),
             autoescape=True,
@@ -56,7 +57,7 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters.update(views.FILTERS)
+        self._templates.filters.update(views.FILTERS | facts.FILTERS)
         self._templates.globals.update(views.GLOBALS)
         self._templates.globals.update(asset=self.assets.url, version=VERSION, url_of=url_of)
 
@@ -66,6 +67,13 @@ class Site:
         if self._status is None or clock - self._status[0] > STATUS_SECONDS:
             self._status = (clock, self.library.status())
         return self._status[1]
+
+    def standings(self) -> list[standing.Standing]:
+        """How the configured sources stand, as told at most ``STATUS_SECONDS`` ago."""
+        clock = time.monotonic()
+        if self._sources is None or clock - self._sources[0] > STATUS_SECONDS:
+            self._sources = (clock, list(self.library.sources()))
+        return standing.standings(self._sources[1], self.now())
 
     def text(self, template: str, **values: Any) -> str:
         """A rendered template."""
@@ -82,7 +90,10 @@ class Site:
         return HTMLResponse(body, status_code=status, headers=headers)
 
 
-def sources(status: Status) -> dict[str, int]:
+Page = Callable[[Site, Request], Response]
+
+
+def records_by_source(status: Status) -> dict[str, int]:
     """Records by source, from the status' details; empty where it does not tell."""
     found = status.details.get("sources", {})
     return dict(found) if isinstance(found, dict) else {}
@@ -104,7 +115,8 @@ def _newest_page(site: Site, before: tuple[date | None, PaperId] | None) -> dict
 def front(site: Site, request: Request) -> Response:
     """The newest papers by day."""
     before = params.parse_before(request.query_params)
-    return site.render("front.html", foot=site.status(), first=before is None, **_newest_page(site, before))
+    papers = _newest_page(site, before)
+    return site.render("front.html", foot=site.status(), first=before is None, standings=site.standings(), **papers)
 
 
 def search(site: Site, request: Request) -> Response:
@@ -126,6 +138,7 @@ def search(site: Site, request: Request) -> Response:
         facets={name: views.facet_lines(name, values, asked) for name, values in results.facets.items() if values},
         numbers=views.page_numbers(results.page, results.pages),
         sorts=params.SORTS,
+        forms=exports.FORMS,
     )
     if results.timings:
         response.headers["server-timing"] = server_timing(results)
@@ -169,17 +182,28 @@ def paper(site: Site, request: Request) -> Response:
         similar=similar,
         similar_note=similar_note,
         bibtex=site.library.bibtex(found.id),
+        forms=exports.OF_ONE_PAPER,
     )
 
 
-def bibtex(site: Site, request: Request) -> Response:
-    """A paper's BibTeX entry as a file."""
-    found = site.library.paper(params.paper_reference(str(request.path_params["number"])))
-    return Response(
-        site.library.bibtex(found.id),
-        media_type="application/x-bibtex; charset=utf-8",
-        headers={"content-disposition": f'attachment; filename="broadsheet-{found.id}.bib"'},
-    )
+def paper_file(form: exports.Form) -> Page:
+    """The page that gives a paper as a file of a form."""
+
+    def page(site: Site, request: Request) -> Response:
+        found = site.library.paper(params.paper_reference(str(request.path_params["number"])))
+        return exports.download(request, site.library, form, str(found.id), ids=(found.id,))
+
+    return page
+
+
+def results_file(form: exports.Form) -> Page:
+    """The page that gives all papers that a search finds as a file of a form."""
+
+    def page(site: Site, request: Request) -> Response:
+        asked = params.parse_asked(request.query_params)
+        return exports.download(request, site.library, form, asked.text, query=asked.text, facets=asked.facets)
+
+    return page
 
 
 def latest_day(site: Site, request: Request) -> Response:
@@ -217,7 +241,13 @@ def status(site: Site, request: Request) -> Response:
     now = site.library.status()
     trouble = [name.removesuffix(TROUBLE) for name in now.details if name.endswith(TROUBLE)]
     details = {k: v for k, v in now.details.items() if isinstance(v, str | int | float) and not k.endswith(TROUBLE)}
-    return site.render("status.html", foot=now, sources=sources(now), details=details, trouble=trouble)
+    return site.render("status.html", foot=now, sources=records_by_source(now), details=details, trouble=trouble)
+
+
+def sources(site: Site, request: Request) -> Response:
+    """How each configured source stands."""
+    zone = standing.zone(site.now())
+    return site.render("sources.html", foot=site.status(), standings=site.standings(), zone=zone)
 
 
 def opensearch(site: Site, request: Request) -> Response:
@@ -245,14 +275,16 @@ def static(site: Site, request: Request) -> Response:
     return Response(asset.body, media_type=asset.media_type, headers={"cache-control": IMMUTABLE})
 
 
-PAGES: list[tuple[str, Callable[[Site, Request], Response]]] = [
+PAGES: list[tuple[str, Page]] = [
     ("/", front),
     ("/search", search),
-    ("/paper/{number:int}.bib", bibtex),
+    *((f"/search.{form.ending}", results_file(form)) for form in exports.FORMS),
+    *((f"/paper/{{number:int}}.{form.ending}", paper_file(form)) for form in exports.FORMS),
     ("/paper/{reference:path}", paper),
     ("/day", latest_day),
     ("/day/{day}", day),
     ("/status", status),
+    ("/sources", sources),
     ("/opensearch.xml", opensearch),
     ("/robots.txt", robots),
     ("/favicon.svg", favicon),
@@ -268,7 +300,7 @@ def routes(site: Site) -> APIRouter:
     return router
 
 
-def _endpoint(site: Site, page: Callable[[Site, Request], Response]) -> Callable[[Request], Response]:
+def _endpoint(site: Site, page: Page) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         return page(site, request)
 

@@ -20,6 +20,7 @@ MAX_PAGE = 10_000  # deeper pages are clamped to it, and then to the last one
 MAX_PAGE_SIZE = 200
 MAX_FACET_VALUES = 50
 MAX_FACET_LENGTH = 500
+MAX_IDS = 500
 MAX_ID = 2**63 - 1  # a database's integer
 MAX_ID_DIGITS = 18
 UNDATED = "undated"
@@ -62,6 +63,10 @@ class SearchRequest:
         if self.page != 1:
             pairs.append(("page", str(self.page)))
         return f"{path}?{urlencode(pairs)}"
+
+    def export_url(self, ending: str) -> str:
+        """The address of all results as a file."""
+        return replace(self, page=1, page_size=None, sort="relevance").url(f"/search.{ending}")
 
     def at(self, page: int) -> SearchRequest:
         """The same request at another page."""
@@ -153,6 +158,29 @@ def parse_search(params: QueryParams) -> SearchRequest:
     )
 
 
+def parse_asked(params: QueryParams) -> SearchRequest:
+    """``parse_search`` where there must be a question. Raises ParameterError."""
+    asked = parse_search(params)
+    if asked.empty:
+        raise ParameterError("q", "must not be empty; say in letters or digits what to search for")
+    return asked
+
+
+def parse_form(params: QueryParams, known: Iterable[str]) -> str:
+    """The parameter ``form``."""
+    return one_of("form", params.get("form", ""), known)
+
+
+def parse_references(params: QueryParams) -> list[int | str]:
+    """The parameter ``id``, which may be repeated: papers as ``paper_reference`` gives them."""
+    given = [value for raw in params.getlist("id") if (value := clean(raw))]
+    if len(given) > MAX_IDS:
+        raise ParameterError("id", f"at most {MAX_IDS} papers can be named at once; ask for them by a search with q")
+    if given and not parse_search(params).empty:
+        raise ParameterError("id", "cannot be given together with q; ask for one of the two")
+    return [paper_reference(value) for value in given]
+
+
 def parse_limit(params: QueryParams, *, default: int, high: int) -> int:
     """The parameter ``limit``."""
     return whole_number("limit", params.get("limit") or str(default), low=1, high=high)
@@ -216,6 +244,20 @@ SEARCH_PARAMETERS = [
     _parameter("year", _many({"type": "integer"}), "Only papers of these years; may be repeated."),
     _parameter("code", _many({"type": "string", "enum": ["yes", "no"]}), "Only papers with, or without, known code."),
 ]
+_PAGING = ("page", "page_size", "sort")
+EXPORT_PARAMETERS = [
+    *({**p, "required": False} for p in SEARCH_PARAMETERS if p["name"] not in _PAGING),
+    _parameter(
+        "id",
+        {"type": "array", "items": {"type": "string"}, "maxItems": MAX_IDS},
+        "Instead of a question: papers by number or any identifier; may be repeated.",
+    ),
+]
+
+
+def form_parameter(known: Iterable[str]) -> dict[str, Any]:
+    """OpenAPI description of ``form``."""
+    return _parameter("form", {"type": "string", "enum": list(known)}, "The form of the file.", required=True)
 
 
 def limit_parameter(default: int, high: int) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Protocol
 
-from ..model import Hit, Paper, PaperId, Results, Status, StoredRecord
+from ..model import Hit, Paper, PaperId, Results, SourceStatus, Status, StoredRecord
 
 
 class LibraryLike(Protocol):
@@ -50,4 +50,22 @@ class LibraryLike(Protocol):
 
     def bibtex(self, paper_id: PaperId) -> str:
         """The paper's BibTeX entry."""
+        ...
+
+    def export(
+        self,
+        form: str,
+        *,
+        query: str = "",
+        facets: Mapping[str, Sequence[str]] | None = None,
+        ids: Sequence[PaperId] = (),
+    ) -> Iterator[str]:
+        """Papers as a file, in pieces: those that a search finds, or those of ``ids``.
+
+        ``form`` is ``bibtex``, ``ris``, ``csl``, ``csv``, ``jsonl`` or ``markdown``; raises InputError for another.
+        """
+        ...
+
+    def sources(self) -> Sequence[SourceStatus]:
+        """How each configured source stands, in the order of the settings."""
         ...

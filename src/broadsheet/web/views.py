@@ -163,6 +163,18 @@ class Section:
     papers: tuple[Paper, ...]
 
     @property
+    def leading(self) -> tuple[Paper, ...]:
+        """The first three papers, for the top of the page; never a withdrawn one. None where there are fewer."""
+        sound = [paper for paper in self.papers if not paper.is_withdrawn]
+        return tuple(sound[:3]) if len(sound) >= 3 else ()
+
+    @property
+    def others(self) -> tuple[Paper, ...]:
+        """The papers that do not lead."""
+        leading = {paper.id for paper in self.leading}
+        return tuple(paper for paper in self.papers if paper.id not in leading)
+
+    @property
     def heading(self) -> str:
         """The day or month written out."""
         return day_heading(self.day, self.papers) if self.day else "Without a date"
@@ -261,6 +273,16 @@ def page_numbers(page: int, pages: int) -> list[int | None]:
     return line
 
 
+def host_of(url: str) -> str:
+    """The host of an address that a browser may follow (http, https), without ``www.``; empty for any other."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").removeprefix("www.")
+    except ValueError:  # such as http://[
+        return ""
+    return host if parts.scheme in ("http", "https") else ""
+
+
 @dataclass(frozen=True, slots=True)
 class ShownLink:
     """A link with its name and the host it leads to."""
@@ -278,12 +300,7 @@ def shown_links(paper: Paper) -> list[ShownLink]:
     arxiv = paper.identifier(Scheme.ARXIV)
     shown = [ShownLink("PDF", f"https://arxiv.org/pdf/{arxiv}", "arxiv.org")] if arxiv else []
     for link in paper.links:
-        try:
-            parts = urlsplit(link.url)
-            host = (parts.hostname or "").removeprefix("www.")
-        except ValueError:  # such as http://[
-            continue
-        if parts.scheme not in ("http", "https") or not host:
+        if not (host := host_of(link.url)):
             continue
         named = link.kind is LinkKind.PAGE and (parsed := parse_identifier(link.url)) and parsed[0] in paper.identifiers
         if not named and not (arxiv and link.kind is LinkKind.PDF and host == "arxiv.org"):
