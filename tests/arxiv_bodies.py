@@ -85,3 +85,30 @@ def oai(*records: str, token: str | None = None, error: tuple[str, str] | None =
         "<responseDate>2026-08-14T10:00:00Z</responseDate>"
         f'<request verb="ListRecords">https://oaipmh.arxiv.org/oai</request>{inner}</OAI-PMH>\n'
     )
+
+
+def item(key: str, *, mark: str = "", title: str = "Small Models Learn", abstract: str = "", more: str = "") -> str:
+    """One paper of a listing page."""
+    text = f"<p class='mathjax'>\n {abstract}\n</p>" if abstract else ""
+    return (
+        f'<dt><a name=\'item1\'>[1]</a> <a href ="/abs/{key}" title="Abstract" id="{key}">arXiv:{key}</a> {mark}\n'
+        f'[<a href="/pdf/{key}" title="Download PDF">pdf</a>, <a href="/format/{key}">other</a>]</dt>\n<dd>'
+        f"<div class='meta'><div class='list-title mathjax'><span class='descriptor'>Title:</span>\n {title}\n</div>"
+        '<div class=\'list-authors\'><a href="/a/1">Ann Lee</a>, <a href="/a/2">Bo Li</a> (MIT, CSAIL)</div>'
+        f"{more}<div class='list-subjects'><span class='descriptor'>Subjects:</span>\n <span class=\"primary-subject\">"
+        f"Artificial Intelligence (cs.AI)</span>; Machine Learning (stat.ML)</div>{text}</div></dd>\n"
+    )
+
+
+def section(heading: str, *items: str) -> str:
+    """The papers of one announce type."""
+    return f"<dl id='articles'><h3>{heading}</h3>{''.join(items)}</dl>"
+
+
+def listing(*sections: str, day: str = "Showing new listings for Thursday, 13 August 2026") -> bytes:
+    """A listing page."""
+    head = f"<h3>{day}</h3>" if day else ""
+    return (
+        "<!DOCTYPE html><html><head><title>cs.AI</title></head><body><h3>Help</h3><div id='dlpage'>"
+        f"<h1>AI</h1>{head}{''.join(sections)}<div class='paging'>Total of 9</div></div></body></html>"
+    ).encode()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from broadsheet.errors import InputError
 from broadsheet.model import (
@@ -128,6 +128,10 @@ class FakeLibrary:
         self._asked("import", [path.name for path in paths])
         if paths[0].name == "missing.bib":
             raise InputError("missing.bib: no such file; check its name")
+        return self.summary
+
+    def import_stream(self, file: BinaryIO, *, on_progress: Callable[..., None]) -> ImportSummary:
+        self._asked("import stream", file.read())
         return self.summary
 
     def import_sample(self) -> ImportSummary:

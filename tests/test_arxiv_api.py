@@ -288,6 +288,13 @@ def test_going_on_where_one_stopped(fakeweb: FakeWeb) -> None:
     assert keys_of(pages) == [f"2401.{n:05}" for n in range(201, 231)]
 
 
+def test_beyond_the_last(fakeweb: FakeWeb) -> None:
+    fakeweb.on(HOST, PATH, pages_of(230))  # type: ignore[arg-type]
+    (page,) = by_query(fakeweb.client(), "x", limit=500, start=300)
+    assert page.state is SourceState.QUIET
+    assert len(fakeweb.requests) == 1
+
+
 def test_nothing_found(fakeweb: FakeWeb) -> None:
     fakeweb.on(HOST, PATH, Answer(feed(total=0)))
     (page,) = by_query(fakeweb.client(), "x")

@@ -11,32 +11,9 @@ from hypothesis import strategies as st
 from broadsheet.errors import InputError
 from broadsheet.model import Record, Refusal, Version
 from broadsheet.sources.arxiv_listing import parse_listing, read_listing
+from tests.arxiv_bodies import item, listing, section
 
 URL = "https://arxiv.org/list/cs.AI/new"
-
-
-def item(key: str, *, mark: str = "", title: str = "Small Models Learn", abstract: str = "", more: str = "") -> str:
-    text = f"<p class='mathjax'>\n {abstract}\n</p>" if abstract else ""
-    return (
-        f'<dt><a name=\'item1\'>[1]</a> <a href ="/abs/{key}" title="Abstract" id="{key}">arXiv:{key}</a> {mark}\n'
-        f'[<a href="/pdf/{key}" title="Download PDF">pdf</a>, <a href="/format/{key}">other</a>]</dt>\n<dd>'
-        f"<div class='meta'><div class='list-title mathjax'><span class='descriptor'>Title:</span>\n {title}\n</div>"
-        '<div class=\'list-authors\'><a href="/a/1">Ann Lee</a>, <a href="/a/2">Bo Li</a> (MIT, CSAIL)</div>'
-        f"{more}<div class='list-subjects'><span class='descriptor'>Subjects:</span>\n <span class=\"primary-subject\">"
-        f"Artificial Intelligence (cs.AI)</span>; Machine Learning (stat.ML)</div>{text}</div></dd>\n"
-    )
-
-
-def section(heading: str, *items: str) -> str:
-    return f"<dl id='articles'><h3>{heading}</h3>{''.join(items)}</dl>"
-
-
-def listing(*sections: str, day: str = "Showing new listings for Thursday, 13 August 2026") -> bytes:
-    head = f"<h3>{day}</h3>" if day else ""
-    return (
-        "<!DOCTYPE html><html><head><title>cs.AI</title></head><body><h3>Help</h3><div id='dlpage'>"
-        f"<h1>AI</h1>{head}{''.join(sections)}<div class='paging'>Total of 9</div></div></body></html>"
-    ).encode()
 
 
 NEW = listing(

@@ -42,8 +42,8 @@ def test_days_are_compared_as_days(fakeweb: FakeWeb) -> None:
     june, july = date_of("2026-6-30", "day"), date_of("2026-07-15", "day")
     assert june and july
     reader = Reader(fakeweb)
-    answers = [Answer(rss(rss_item("2606.00001"), day=f"{day:%a, %d %b %Y} 00:00:00 -0400")) for day in (june, july)]
-    fakeweb.on(*RSS, *answers)
+    written = [f"{day:%a, %d %b %Y} 00:00:00 -0400" for day in (june, july)]
+    fakeweb.on(*RSS, *(Answer(rss(rss_item(f"2606.0000{n}"), day=text)) for n, text in enumerate(written, 1)))
     fakeweb.on(*OAI, Answer(oai(oai_record("2607.00001"))))
     reader.ask(eastern(june))
     reader.ask(eastern(july))
@@ -52,7 +52,7 @@ def test_days_are_compared_as_days(fakeweb: FakeWeb) -> None:
 
 
 def test_a_reader_in_shanghai(reader: Reader) -> None:
-    """Half past midnight there is noon for arXiv: each run reads the announcement of arXiv's own day, and none is lost."""
+    """Half past midnight there is noon for arXiv: each run reads arXiv's own day, and none is lost."""
     half_past = [datetime(2026, 8, day, 0, 30, tzinfo=ZoneInfo("Asia/Shanghai")) for day in (13, 14, 15, 18)]
     keys = ["2608.00001", "2608.01001", "2608.02001", "2608.03001"]
     reader.web.on(*RSS, *(feed(day, key) for day, key in zip(("Wed", "Thu", "Fri", "Mon"), keys, strict=True)))

@@ -256,6 +256,7 @@ def test_two_thousand_items_are_fast() -> None:
         (r"Rapha\"el Chetrite and \'Edgar Rold\'an", (r"Rapha\"el Chetrite", r"\'Edgar Rold\'an"), ("", "")),
         ("ATLAS Collaboration: G. Aad, B. Abbott", ("ATLAS Collaboration", "G. Aad", "B. Abbott"), ("", "", "")),
         ("Sander Andersen, Andy Land (MIT", ("Sander Andersen", "Andy Land"), ("", "MIT")),
+        ("Bo Li (1), Jo Ng (2) ((1) MIT, (2) ETH)", ("Bo Li", "Jo Ng"), ("1", "2; (1) MIT, (2) ETH")),
         ("Andrew) Gould, Bo Li", ("Andrew Gould", "Bo Li"), ("", "")),
         ("Ann Lee\n  and\n  Bo Li", ("Ann Lee", "Bo Li"), ("", "")),
     ],

@@ -352,6 +352,13 @@ def test_an_empty_feed_of_sunday_on_monday(reader: Reader) -> None:
     assert page.remark == "cs.LG is stale: the feed shows 2026-08-16 though 2026-08-17 was expected."
 
 
+def test_an_empty_feed_of_friday_on_monday(reader: Reader) -> None:
+    reader.web.on(*RSS, feed("Fri"))
+    (page,) = reader.ask(eastern(MONDAY, 4))
+    assert page.state is SourceState.STALE
+    assert page.remark == "cs.LG is stale: the feed shows 2026-08-14 though 2026-08-17 was expected."
+
+
 def test_an_empty_feed_just_after_midnight(reader: Reader) -> None:
     reader.web.on(*RSS, feed("Thu"))
     (page,) = reader.ask(eastern(THURSDAY, 0, 10))

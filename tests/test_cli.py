@@ -323,6 +323,21 @@ def test_ctrl_c_says_that_an_import_goes_on(fake: FakeLibrary, call: Call) -> No
     assert ("closed",) in fake.calls
 
 
+def test_import_from_the_standard_input(fake: FakeLibrary, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"@misc{}")))
+    assert call("import", "-").code == 0
+    assert ("import stream", b"@misc{}") in fake.calls
+
+
+def test_import_names_what_was_merged_if_asked(fake: FakeLibrary, call: Call) -> None:
+    joined = (Joined("bibtex:mine:bees", "How bees decide", 7),)
+    fake.summary = ImportSummary(read=3, new=3, merged=2, joined=joined)
+    assert "How bees decide" not in call("import", "a.bib").out
+    out = call("import", "--list-merged", "a.bib").out
+    assert "merged: bibtex:mine:bees is paper 7: How bees decide" in out
+    assert "and 1 more merged" in out
+
+
 # --- encode, merge, split
 
 

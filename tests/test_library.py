@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -213,9 +214,26 @@ def test_several_files_are_summed_and_one_that_is_missing_is_named(empty: Librar
         "b.jsonl:2: not JSON",
         "b.jsonl:3: a list, not an object with the fields of a paper",
     ]
-    for missing in (tmp_path / "none.jsonl", tmp_path):
-        with pytest.raises(InputError, match=f"{missing}: cannot be read .*check its name"):
-            empty.import_files([missing])
+    missing = tmp_path / "none.jsonl"
+    with pytest.raises(InputError, match=f"{missing}: cannot be read .*check its name"):
+        empty.import_files([missing])
+
+
+def test_a_folder_gives_what_its_files_hold_and_an_empty_one_is_named(empty: Library, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    with pytest.raises(InputError, match="export"):
+        empty.import_files([folder])
+    papers_file(folder / "a.jsonl", 3)
+    (folder / "b.bib").write_text("@article{k, title={How bees decide}, year=2024}", "utf-8")
+    assert empty.import_files([folder]).new == 4
+    assert empty.import_files([folder]).unchanged == 4
+
+
+def test_papers_come_from_a_pipe(empty: Library, tmp_path: Path) -> None:
+    file = io.BytesIO(b"@article{k, title={How bees decide}, year=2024}")
+    assert empty.import_stream(file).new == 1
+    assert empty.store.sources() == {"bibtex:stdin": 1}
 
 
 @pytest.mark.parametrize(
@@ -412,7 +430,7 @@ def test_vectors_are_made_once_and_counted(embeddings: EmbeddingsServer, tmp_pat
         library.import_files([papers_file(tmp_path / "p.jsonl", 5)])
         (note,) = library.search("slow river").notes
         assert "covers 96 % of papers" in note
-        assert {c.name: c.message for c in library.doctor() if not c.ok}["vectors"].startswith("5 papers lack one")
+        assert {c.name: c.message for c in library.doctor() if c.ok}["vectors"].startswith("5 papers wait for one")
         assert library.encode() == 5
 
 

@@ -237,7 +237,23 @@ def test_notices_come_back_and_do_not_grow(notice: Notice) -> None:
     first = again(replace(PAPER, notices=(notice,)))
     assert [found.kind for found in first.notices] == [notice.kind]
     assert notice.reason in first.notices[0].reason
+    if notice.reason.startswith("Retract"):
+        assert first.notices == (notice,)
     assert again(derive(1, [first])).notices == first.notices
+
+
+def test_nothing_is_said_twice() -> None:
+    retracted = Notice(NoticeKind.RETRACTED, "Retracted Publication")
+    paper = replace(
+        PAPER,
+        notices=(retracted,),
+        details=(("type", "Retracted Publication"), ("ris-c2", "PMC123"), ("pmcid", "PMC123")),
+    )
+    assert (values(paper, "N1"), values(paper, "M3"), values(paper, "C2")) == (
+        [],
+        ["Retracted Publication"],
+        ["PMC123"],
+    )
 
 
 def test_where_it_appeared() -> None:

@@ -294,7 +294,8 @@ def test_empty_tags_say_nothing() -> None:
 def test_files_one_behind_the_other_with_their_marks() -> None:
     part = "\ufeffTY  - JOUR\nTI  - On {}\nER  - \n\x1a"
     found = entries(part.format("rivers") + part.format("lakes"))
-    assert [entry.title for entry in found if isinstance(entry, Record)] == ["On rivers", "On lakes"]
+    read = [(entry.title, entry.kind) for entry in found if isinstance(entry, Record)]
+    assert read == [("On rivers", "article"), ("On lakes", "article")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "gb18030"])
@@ -439,7 +440,7 @@ def test_f19_authors_one_character_a_line_are_put_together() -> None:
 
 
 def test_f19_or_refused_with_the_reason() -> None:
-    for text in ("['Mai, A.', 'O", "Mai, A. and Li, W.", "['Mai', 3"):
+    for text in ("['Mai, A.', 'O", "Mai, A. and Li, W.", "['Mai', 3", "['Mai', 3]", "[" * 500 + "]" * 500):
         (found,) = entries("\n".join(["TY  - JOUR", "TI  - On rivers", *one_character_a_line(text), "ER  - "]))
         assert isinstance(found, Refusal)
         assert "one character a line" in found.reason
@@ -666,6 +667,11 @@ def test_keywords() -> None:
     )
 
 
+def test_f19_keywords_one_character_a_line() -> None:
+    assert typed("JOUR", *one_character_a_line("['rivers','lakes']", "KW")).keywords == ("rivers", "lakes")
+    assert typed("JOUR", "KW  - 1", "KW  - 2", "KW  - C", "KW  - 4").keywords == ("1", "2", "C", "4")
+
+
 def test_notes() -> None:
     found = typed("JOUR", "N1  - first", "* second", "N1  - ASReview_relevant", "N1  - Cited By :9")
     assert detail(found, "note") == "first\n* second\nASReview_relevant\nCited By :9"
@@ -680,6 +686,11 @@ def test_lists_of_references() -> None:
     assert "note" not in dict(found.details)
     found = typed("JOUR", *(f"M1  - Hand, A. ({year}). http://dx.doi.org/10.1000/{year}" for year in range(1990, 1995)))
     assert len(found.references) == 5
+    assert "ris-m1" not in dict(found.details)
+    found = typed("JOUR", "M1  - with 10.1000/other")
+    assert (found.references, detail(found, "ris-m1")) == ((), "with 10.1000/other")
+    found = typed("JOUR", "M1  - (Hand) Uni A", "M1  - (Foot) Uni B", "M1  - (Knee) Uni C")
+    assert detail(found, "ris-m1") == "(Hand) Uni A; (Foot) Uni B; (Knee) Uni C"
 
 
 @pytest.mark.parametrize(
@@ -738,6 +749,8 @@ def test_keys_are_unique_within_a_file() -> None:
     keys = [entry.key for entry in entries(text) if isinstance(entry, Record)]
     assert len(set(keys)) == 5
     assert keys[0] == "a"
+    more = text.replace("TI  - On lakes", "TI  - On seas\nER  - \nTY  - JOUR\nID  - a\nTI  - On lakes", 1)
+    assert [entry.key for entry in entries(more) if isinstance(entry, Record)][2] == keys[1]  # whatever came between
 
 
 def test_without_ids_the_key_is_of_title_authors_and_year() -> None:
@@ -784,3 +797,23 @@ def test_papers_of_real_files_can_be_derived() -> None:
                 assert len(paper.authors) == len(dict.fromkeys(paper.authors)) or len(entry.authors) >= len(
                     paper.authors
                 )
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "AB  - a\n" + "x\n" * 400_000, "UR  - a" + " " * 900_000 + "b\n", "DO  - a" + ";" * 900_000 + "b\n",
+        "AU  - " + "ab " * 300_000 + "\n", "SP  - " + "-" * 900_000 + "\n", "SN  - " + "1-" * 400_000 + "\n",
+        "N1  - " + " " * 900_000 + "x\n", "\n" * 900_000, "KW  - a;\n" * 90_000, "M3  - " + "(" * 900_000 + "\n",
+    ],
+)  # fmt: skip
+def test_no_entry_takes_long(line: str) -> None:
+    assert one(f"TY  - JOUR\nTI  - On rivers\n{line}ER  - \n").title == "On rivers"
+
+
+@pytest.mark.timeout(20)
+def test_no_beginning_takes_long() -> None:
+    for head in (b"\n" * 65536, b" " * 65536, b"TY" * 32768, b"<1>\n" * 16384, b"<xml>" + b" " * 65536, b"%0 " * 20000):
+        for form in FORMATS:
+            form.sniff(head, "x")

@@ -134,6 +134,17 @@ def test_a_cell_that_is_longer_than_any_spreadsheet_holds_is_refused(quote: str)
     assert [line for line, _ in refused(found)] == [3]
 
 
+@pytest.mark.parametrize("cell", [",", ", (", " ", "(", "[", "';", "\\'", "&", "a,", "= ", "10.1000/"])
+def test_long_cells_cost_no_more_than_their_length(cell: str) -> None:
+    long = cell * (100_000 // len(cell))
+    [entry] = rows(f"title,authors,keywords,date,doi,source\nBees{5 * (f',{chr(34)}{long}{chr(34)}')}\n", "x.csv")
+    assert "more than the" in getattr(entry, "reason", "")
+    found = list(
+        tables.read("x.csv", f'title,authors,keywords\nA,B C,"{long}"\nB,"{long}",x\n'.encode(), Limits(10**6, 10**6))
+    )
+    assert titles(found) == ["A", "B"]
+
+
 def test_a_row_over_the_limit_and_one_of_too_many_authors() -> None:
     found = rows(f"title,authors\nOne,A B\n{'x' * 100_001},C D\nThree,{'; '.join(f'N{i} Y' for i in range(51))}\n")
     assert titles(found) == ["One"]
@@ -298,6 +309,11 @@ def test_headings(column: str, field: str) -> None:
 def test_two_letters_are_headings_only_in_a_table_of_web_of_science() -> None:
     found = one("title,ti,is,py\nBees,no,no,1999\n")
     assert (found.title, found.year, found.details) == ("Bees", None, ())
+
+
+def test_a_summary_is_no_abstract_of_the_authors() -> None:
+    found = one("title,tldr\nBees,They hum.\n")
+    assert (found.abstract, found.summarised) == ("They hum.", True)
 
 
 def test_only_id_abstract_and_label() -> None:

@@ -73,7 +73,10 @@ def test_duplicates_of_a_real_library_can_be_listed(store: Store) -> None:
         by_paper.setdefault(stored.paper_id, []).append(stored.record)
     twice = [found for found in by_paper.values() if len(found) > 1]
     assert sum(len(found) - 1 for found in twice) == summary.merged > 0
-    assert all(found[0].key != found[1].key for found in twice)
+    members = {f"{record.source}:{record.key}" for found in twice for record in found}
+    assert len(summary.joined) == summary.merged == 3
+    assert {joined.record for joined in summary.joined} <= members
+    assert {joined.paper for joined in summary.joined} <= by_paper.keys()
 
 
 HEAD = (
@@ -516,6 +519,26 @@ def test_an_archive_with_a_damaged_file_keeps_the_others(tmp_path: Path) -> None
     assert [r.source for r in records(path)] == ["ris:b"]
     [refusal] = refusals(path)
     assert (refusal.where, "damaged inside of x.zip" in refusal.reason) == ("a.ris", True)
+
+
+def test_archives_are_not_opened_inside_of_archives(tmp_path: Path) -> None:
+    inner = tmp_path / "inner.zip"
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("a.ris", RIS)
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(inner, "a.csv")  # as an archive that holds itself would be named
+        archive.writestr("b.ris", RIS)
+    assert [r.source for r in records(path)] == ["ris:b"]
+    assert "a zip archive inside of another" in refusals(path)[0].reason
+
+
+def test_a_link_that_leads_nowhere_does_not_stop_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.ris").symlink_to(tmp_path / "gone.ris")
+    (tmp_path / "b.ris").write_text(RIS)
+    with pytest.raises(InputError, match="cannot be opened"):
+        items(tmp_path / "a.ris")
+    assert [r.source for r in records(tmp_path)] == ["ris:b"]
 
 
 def test_archives_that_are_too_large_or_locked(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from broadsheet.errors import InputError
 from broadsheet.model import Record, Refusal
 from broadsheet.sources import Item, detect, read_file, read_text
-from broadsheet.sources.detect import HOPELESS, source_of
+from broadsheet.sources.detect import HOPELESS
+from broadsheet.sources.naming import source_of
 from tests.shared import ROOT
 from tests.test_sources_listing import ONE, TWO
 from tests.test_sources_stream import items, refusals, titles, written
@@ -225,7 +226,28 @@ def read_safely(path: Path) -> None:
 
 @given(
     st.binary(max_size=300),
-    st.sampled_from([b"", b"{", b"[", b'{"title":"', b"Daily Papers\n\n", b"\x1f\x8b\x08\0", b"BZh9"]),
+    st.sampled_from(
+        [
+            *(
+                b"",
+                b"{",
+                b"[",
+                b'{"title":"',
+                b"Daily Papers\n\n",
+                b"\x1f\x8b\x08\0",
+                b"BZh9",
+                b"PK\x03\x04",
+                b"\xff\xfe",
+            ),
+            *(b"title,abstract\n", b"TY  - JOUR\nTI  - ", b"PMID- 1\nTI  - ", b"%0 Book\n%T ", b"@article{a, title={"),
+            *(
+                b'[{"type":"book","author":[{"family":"B"}]},',
+                b"<rdf:RDF>",
+                b"<PubmedArticleSet>",
+                b"SQLite format 3\0",
+            ),
+        ]
+    ),
 )
 @settings(max_examples=300, deadline=None)
 def test_any_bytes_give_items_or_an_input_error(

@@ -151,7 +151,7 @@ def test_a_stream_that_cannot_go_back(kind: str) -> None:
         def seek(self, *_: int) -> int:
             raise OSError("not seekable")
 
-        tell = seek  # type: ignore[assignment]
+        tell = seek
 
     data = PACKERS[kind](TWO)
     found = list(read_stream("stdin", Pipe(data), max_entry_bytes=1_000, max_authors=9))

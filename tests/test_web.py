@@ -519,11 +519,16 @@ def test_the_pager_leads_through_all_results_once(client: TestClient, library: F
 
 
 @pytest.mark.parametrize(
-    "path", ["/search", "/search?q=", "/search?q=%20%0A", "/search?q=-", "/search?q=%22%22", "/search?area=Theory"]
+    "path", ["/search", "/search?q=", "/search?q=%20%0A", "/search?q=-", "/search?q=%22%22", "/search?area="]
 )
 def test_an_empty_question_gets_a_hint_and_asks_nothing(client: TestClient, library: FakeLibrary, path: str) -> None:
     assert "What are you looking for?" in page(client, path).text("h1")
     assert "search" not in library.calls
+
+
+def test_a_filter_alone_lists_its_papers(client: TestClient, library: FakeLibrary) -> None:
+    page(client, "/search?area=Theory")
+    assert "search" in library.calls
 
 
 def test_nothing_found_offers_a_way_on(client: TestClient) -> None:

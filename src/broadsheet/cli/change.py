@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from broadsheet.cli.common import Number, home_option, json_option, opened, paper_key, safe, write_json
+from broadsheet.cli.common import Number, home_option, json_option, opened, paper_key, plain, safe, write_json
 from broadsheet.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,30 +21,31 @@ SHOWN_REFUSALS = 10
 
 @click.command("import", no_args_is_help=True)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--list-merged", is_flag=True, help="Name every entry that joined a paper which was there already.")
 @click.option("--sample", is_flag=True, help="Import the papers that come with broadsheet.")
 @click.option("--if-empty", is_flag=True, help="Only where the library holds no paper yet.")
 @json_option
 @home_option
-def import_(files: tuple[Path, ...], sample: bool, if_empty: bool, as_json: bool) -> int:
-    """Read papers from files into the library.
+def import_(files: tuple[Path, ...], list_merged: bool, sample: bool, if_empty: bool, as_json: bool) -> int:
+    """Read papers from files into the library; a FILE may be a folder, or - for the standard input.
 
-    The same file may be imported again at any time: only what is new or changed is written. An import that was
-    stopped goes on where it was when it is started again.
+    The format is told by the content: BibTeX, RIS, PubMed, EndNote, Web of Science, CSL-JSON, CSV and Excel tables,
+    a Zotero library, JSON, ACL Anthology XML, or the copied text of a listing page. The same file may be imported
+    again at any time: only what is new or changed is written. An import that was stopped goes on where it was.
 
     \b
     Examples:
-      broadsheet import papers.jsonl.gz
-      broadsheet import icml2026.json listing.txt
+      broadsheet import library.bib pubmed.nbib hits.csv
+      broadsheet import --list-merged ~/Zotero
       broadsheet import --sample
     """
     if not (files or sample):
         raise click.UsageError("Name at least one FILE, or give --sample.")
     summary, unreadable = _import_all(files, sample, if_empty)
     if as_json:
-        refusals = [{"where": r.where, "line": r.line, "reason": r.reason} for r in summary.refusals]
-        write_json({**asdict(summary), "refusals": refusals, "unreadable": unreadable})
+        write_json({**plain(asdict(summary)), "unreadable": unreadable})
     elif summary.read:
-        _print_summary(summary)
+        _print_summary(summary, list_merged)
     elif not unreadable:
         click.echo(
             "Nothing was imported: " + ("there are papers already." if if_empty else "all of it was read before.")
@@ -67,7 +69,10 @@ def _import_all(files: Sequence[Path], sample: bool, if_empty: bool) -> tuple[Im
             for path in files:
                 try:
                     with Progress(path.name, "B") as progress:
-                        total += library.import_files([path], on_progress=progress.update)
+                        if str(path) == "-":
+                            total += library.import_stream(sys.stdin.buffer, on_progress=progress.update)
+                        else:
+                            total += library.import_files([path], on_progress=progress.update)
                 except InputError as error:
                     unreadable.append(str(error))
                     click.echo(f"broadsheet: {safe(str(error))}", err=True)
@@ -82,14 +87,20 @@ def stopped(kept: str) -> click.Abort:
     return click.Abort()
 
 
-def _print_summary(summary: ImportSummary) -> None:
+def _print_summary(summary: ImportSummary, list_merged: bool) -> None:
     from broadsheet.cli.progress import duration
     from broadsheet.cli.render import table
 
-    names = ("read", "new", "updated", "unchanged", "merged", "refused")
+    names = ["read", "new", "updated", "unchanged", "merged", "refused"]
+    names += ["withdrawn"] if summary.withdrawn else []
     for line in table((name, f"{getattr(summary, name):>9,}") for name in names):
         click.echo(line)
     click.echo(f"in {duration(summary.seconds)}")
+    if list_merged:
+        for joined in summary.joined:
+            click.echo(safe(f"merged: {joined.record} is paper {joined.paper}: {joined.title}"))
+        if summary.merged > len(summary.joined):
+            click.echo(f"and {summary.merged - len(summary.joined):,} more merged")
     for refusal in summary.refusals[:SHOWN_REFUSALS]:
         click.echo(safe(f"refused: {refusal}"), err=True)
     more = summary.refused - min(len(summary.refusals), SHOWN_REFUSALS)

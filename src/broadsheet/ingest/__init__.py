@@ -7,9 +7,10 @@ from broadsheet.ingest.judge import merge_papers, split_record
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.pipeline import file_digest, import_items
 from broadsheet.ingest.reading import Reading, read
-from broadsheet.ingest.schedule import next_run, time_of
+from broadsheet.ingest.schedule import TROUBLED, next_run, time_of
 
 __all__ = [
+    "TROUBLED",
     "Candidate",
     "Follower",
     "Intent",

@@ -49,6 +49,6 @@ def next_run(status: SourceStatus, at: time | None, now: datetime, zone: tzinfo 
     if daily <= status.asked:
         daily = due_on(day + timedelta(days=1), at, zone)
     if status.state in TROUBLED:
-        pause = min(FIRST_RETRY * 2 ** min(max(status.failures - 1, 0), 10), LAST_RETRY)
+        pause = min(FIRST_RETRY * (1 << min(max(status.failures - 1, 0), 10)), LAST_RETRY)
         return min(daily, status.asked + max(pause, timedelta(seconds=status.wait)))
     return daily

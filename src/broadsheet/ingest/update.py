@@ -76,21 +76,20 @@ def update(
     """
     reports: dict[str, SourceReport] = {}
     tired: dict[str, ThrottledError] = {}  # kinds of source whose server asked for fewer requests
-
+    before = {name: status for name, (_, status) in store.source_states().items()}
     for source in sources:
         if should_stop():
-            break
+            return list(reports.values())
         fetch = _refusing(tired[source.kind]) if source.kind in tired else _noting(source, tired)
         reports[source.name] = _update_one(store, source, fetch, client, now=now, take=take, finish=finish)
         on_source(reports[source.name])
-    for source in _lagging(store, sources, reports):
+    for source, sentence in _lagging(store, sources, reports, before):
         again = _update_one(store, source, source.fetch_again, client, now=now, take=take, finish=finish)
-        reports[source.name] = _together(reports[source.name], again)
-    for source in _lagging(store, sources, reports):
-        reports[source.name] = _mark_stale(
-            store, source, reports[source.name], _sentences(store, sources)[source.name], finish
-        )
-        on_source(reports[source.name])
+        report = _together(reports[source.name], again)
+        if again.state is not SourceState.OK:
+            report = _mark_stale(store, source, report, sentence, finish)
+        reports[source.name] = report
+        on_source(report)
     return list(reports.values())
 
 
@@ -182,25 +181,35 @@ def _close(
     )
 
 
-def _sentences(store: Store, sources: Sequence[Source]) -> dict[str, str]:
-    """Which categories of arXiv lag behind the others, and the sentence that says so."""
-    states = store.source_states()
-    asked = [s.name for s in sources if s.kind == "arxiv" and s.name in states]
-    newest = {
-        name: states[name][1].newest
-        for name in asked
-        if states[name][1].newest and states[name][1].state is not SourceState.FAILED
-    }
-    if len(newest) < 2:
-        return {}
+def _lagging(
+    store: Store, sources: Sequence[Source], reports: dict[str, SourceReport], before: dict[str, SourceStatus]
+) -> list[tuple[Rechecked, str]]:
+    """Categories of arXiv that were asked and lag behind the others, or still do, with the sentence that says so."""
+    after = {name: status for name, (_, status) in store.source_states().items() if name.startswith("arxiv:")}
+    found: list[tuple[Rechecked, str]] = []
+    if not after:
+        return found
     from broadsheet.sources.arxiv import stale
 
-    return stale(newest)
+    sound = {name: status.newest for name, status in after.items() if status.state is not SourceState.FAILED}
+    sentences = stale(_by_category(sound), _by_category({n: s.newest for n, s in before.items() if n in sound}))
+    for source in sources:
+        report, earlier = reports.get(source.name), before.get(source.name)
+        if report is None or report.state is SourceState.FAILED or not isinstance(source, Rechecked):
+            continue
+        still = earlier and earlier.state is SourceState.STALE and earlier.newest == after[source.name].newest
+        sentence = sentences.get(_category(source.name)) or (earlier.message if earlier and still else "")
+        if sentence:
+            found.append((source, sentence))
+    return found
 
 
-def _lagging(store: Store, sources: Sequence[Source], reports: dict[str, SourceReport]) -> list[Rechecked]:
-    sentences = _sentences(store, [s for s in sources if s.name in reports])
-    return [s for s in sources if s.name in sentences and isinstance(s, Rechecked)]
+def _category(name: str) -> str:
+    return name.removeprefix("arxiv:").partition("?")[0]
+
+
+def _by_category(newest: dict[str, str]) -> dict[str, str]:
+    return {_category(name): value for name, value in newest.items()}
 
 
 def _mark_stale(store: Store, source: Source, report: SourceReport, sentence: str, finish: Finish) -> SourceReport:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from broadsheet.errors import BroadsheetError
+from broadsheet.ingest import TROUBLED
 
 if TYPE_CHECKING:
     from broadsheet.library.facade import Library
@@ -35,6 +36,7 @@ def run_checks(library: Library) -> list[Check]:
         "index": _index,
         "encoder": _encoder,
         "vectors": _vectors,
+        "sources": _sources,
     }
     return [_checked(name, part, library) for name, part in parts.items()]
 
@@ -95,4 +97,18 @@ def _vectors(library: Library) -> tuple[bool, str]:
         return True, "none are wanted"
     library.vectors.verify()
     pending = library.vectors.pending()
-    return not pending, f"{pending:,} papers lack one; run: broadsheet encode" if pending else "complete"
+    if not pending:
+        return True, "complete"
+    return True, f"{pending:,} papers wait for one; the server makes them, or: broadsheet encode"
+
+
+def _sources(library: Library) -> tuple[bool, str]:
+    statuses = library.sources()
+    troubled = [status for status in statuses if status.state in TROUBLED]
+    if not statuses:
+        return True, "none is configured"
+    if not troubled:
+        return True, f"{len(statuses)} configured, none in trouble"
+    first = troubled[0]
+    others = f" (and {len(troubled) - 1} more)" if len(troubled) > 1 else ""
+    return False, f"{first.name}: {first.message or first.state.value}{others}; see: broadsheet sources"

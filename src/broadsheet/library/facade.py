@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from broadsheet.errors import IndexDamagedError, InputError, NotFoundError, StoreError
 from broadsheet.identifiers import implied_identifiers, parse_identifier
@@ -36,7 +36,7 @@ from broadsheet.model import (
 )
 from broadsheet.search import Boosts, Searcher, Tuning
 from broadsheet.settings import Settings, load_settings
-from broadsheet.sources import Item, read_file
+from broadsheet.sources import Item, read_file, read_stream
 from broadsheet.sources.bibtex import to_bibtex
 from broadsheet.sources.exported import export_record
 from broadsheet.sources.writing import writer
@@ -195,6 +195,15 @@ class Library:
             total += self._import_file(Path(path), on_progress)
         return total
 
+    def import_stream(
+        self, file: BinaryIO, name: str = "stdin", *, on_progress: ImportProgress | None = None
+    ) -> ImportSummary:
+        """Read papers from an open binary file that need not be seekable, such as a pipe; ``name`` names the source.
+
+        Raises as ``import_files`` does; an import that was stopped begins again.
+        """
+        return self._import_items(lambda: read_stream(name, file, **self._limits()), "", on_progress)
+
     def import_sample(self) -> ImportSummary:
         """Read the papers that come with the package."""
         with as_file(files("broadsheet.data") / "sample.jsonl") as path:
@@ -304,22 +313,34 @@ class Library:
 
     def _import_file(self, path: Path, on_progress: ImportProgress | None) -> ImportSummary:
         try:
-            digest = file_digest(path)
+            digest = "" if path.is_dir() else file_digest(path)
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror}); check its name and permissions") from error
+        limits = self._limits()
 
+        def items() -> Iterator[Item]:
+            return read_file(path, **limits, skip=self.store.import_progress(digest) if digest else 0)
+
+        return self._import_items(items, digest, on_progress)
+
+    def _limits(self) -> dict[str, int]:
+        return {"max_entry_bytes": self.settings.max_entry_bytes, "max_authors": self.settings.max_authors}
+
+    def _import_items(
+        self, items: Callable[[], Iterator[Item]], digest: str, on_progress: ImportProgress | None
+    ) -> ImportSummary:
         def on_batch(summary: ImportSummary, last: Item) -> None:
             follower.notify()
             if on_progress:
                 note = f"{summary.new:,} new" + (f", {summary.refused:,} refused" if summary.refused else "")
                 on_progress(last.position, last.total, note)
 
-        s = self.settings
-        with self.store.writing(), self.index_writer() as index:
-            skip = self.store.import_progress(digest)
-            items = read_file(path, max_entry_bytes=s.max_entry_bytes, max_authors=s.max_authors, skip=skip)
-            with Follower(self.store, index) as follower:
-                return import_items(self.store, items, now=_now, progress_of=digest, on_batch=on_batch)
+        with (
+            self.store.writing(),
+            self.index_writer() as index,
+            Follower(self.store, index) as follower,
+        ):
+            return import_items(self.store, items(), now=_now, progress_of=digest, on_batch=on_batch)
 
     @contextmanager
     def index_writer(self) -> Iterator[TextIndex]:

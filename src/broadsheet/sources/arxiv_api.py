@@ -177,7 +177,8 @@ class _Hole:
     def __call__(self, response: Response) -> bool:
         total = _total(response.body)
         empty = b"<entry" not in response.body and total > self.start
-        self.total = total if empty else 0
+        if empty:
+            self.total = total
         return empty
 
 

@@ -38,7 +38,7 @@ _MOVING = (
 _ANNOUNCED_ALL_THE_SAME = frozenset((date(2021, 1, 18), date(2022, 12, 26), date(2024, 1, 1)))
 _WINTER = "winter break"
 _ONCE = {
-    date(2020, 6, 9): "strike for Black lives",
+    date(2020, 6, 9): "strike",
     date(2020, 12, 29): _WINTER,
     date(2020, 12, 30): _WINTER,
     date(2021, 10, 20): "staff meeting",

@@ -19,6 +19,7 @@ ANNOUNCED = "arxiv-announced"
 
 _NEW_STYLE = re.compile(r"\d{4}\.\d{4,5}")
 _SEPARATOR = re.compile(r"\s*(?:,\s*(?:and\s+|&\s+)?|;\s*|\s+and\s+|\s+&\s+)")
+_MARK = re.compile(rf"[()]|{_SEPARATOR.pattern}")
 _SUFFIX = re.compile(r"(?:[Jj]r|[Ss]r|II|III|IV)\.?")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _COLLABORATION = re.compile(r"(?<=ollaboration):\s+")
@@ -51,25 +52,28 @@ def split_people(line: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(names), tuple(affiliations)
 
 
-def _people(line: str) -> Iterable[tuple[str, str]]:
+def _people(line: str) -> list[tuple[str, str]]:
     """(text, bracketed text) of the pieces between separators that stand outside brackets."""
-    start, depth, pieces, brackets = 0, 0, [""], [""]
-    for match in re.finditer(rf"[()]|{_SEPARATOR.pattern}", line):
-        between = line[start : match.start()]
+    found = [["", ""]]  # text outside brackets, text inside
+    start = depth = 0
+    for match in _MARK.finditer(line):
+        inside = depth > 0
+        found[-1][inside] += line[start : match.start()]
         start = match.end()
-        if match[0] in "()":
-            (brackets if depth else pieces)[-1] += between + (
-                match[0] if depth and (match[0] == "(" or depth > 1) else ""
-            )
-            depth = max(0, depth + (1 if match[0] == "(" else -1))
-        elif depth:
-            brackets[-1] += between + match[0]
+        if match[0] == "(":
+            if inside or found[-1][1]:
+                found[-1][1] += match[0] if inside else "; "
+            depth += 1
+        elif match[0] == ")":
+            depth = max(0, depth - 1)
+            if depth:
+                found[-1][1] += match[0]
+        elif inside:
+            found[-1][1] += match[0]
         else:
-            pieces[-1] += between
-            pieces.append("")
-            brackets.append("")
-    (brackets if depth else pieces)[-1] += line[start:]
-    return [(piece.strip(), bracket.strip()) for piece, bracket in zip(pieces, brackets, strict=True)]
+            found.append(["", ""])
+    found[-1][depth > 0] += line[start:]
+    return [(text.strip(), bracketed.strip()) for text, bracketed in found]
 
 
 def moment_of(text: str) -> datetime | None:

@@ -57,7 +57,6 @@ _OTHER_CONTAINER = {"article": "journal", "periodical": "journal", "misc": "howp
 _OF_THE_PAPER = frozenset(("citekey", "title", "author", "year", "doi", "eprint", "archiveprefix", "url", "keywords"))
 _KIND = re.compile(r"[a-z][a-z0-9_-]*")
 _NOT_KINDS = frozenset(("string", "preamble", "comment", "xdata"))
-_STRAY_COMMA = re.compile(r",\s*(?:and\s|$)", re.IGNORECASE)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_:.+/-]+")
 _CITEKEY = re.compile(r"\w[\w:./+!?;*<>|@\[\]-]*")
 _LONGEST_NAME_IN_KEY = 40
@@ -183,11 +182,11 @@ def _authors(paper: Paper, details: dict[str, str]) -> str:
 
 
 def _people(value: str) -> str:
-    """A list of names as it came, unless one of them has more commas than a name can have, or ends in one."""
+    """A list of names as it came, unless one of them has commas that no name can have."""
     names, cut = names_of(value)
     joined = " and ".join([*names, *(["others"] if names and cut else [])])
-    tex = value_of(joined if _STRAY_COMMA.search(value) else value)
-    return tex if all(map(is_wellformed, names)) and names_of(tex)[0] else _listed(tuple(map(shown, names)), cut)
+    tex = value_of(value if is_wellformed(value) else joined)
+    return tex if is_wellformed(tex) and names_of(tex)[0] else _listed(tuple(map(shown, names)), cut)
 
 
 def _listed(authors: tuple[str, ...], cut: bool) -> str:

@@ -42,7 +42,7 @@ def _with_parents(kind: str, own: dict[str, str], parent: Parent, depth: int) ->
                     fields.setdefault(name, value)
     if "crossref" in own and (found := parent(own["crossref"])):
         above = _with_parents(found[0], _filled(found[1]), parent, depth + 1)
-        dated = not _DATES.isdisjoint(fields)
+        dated = "year" in fields or "date" in fields  # a date is inherited as a whole or not at all
         for name, value in _handed_down(found[0], kind, above).items():
             if not (dated and name in _DATES):
                 fields.setdefault(name, value)

@@ -8,7 +8,8 @@ from functools import lru_cache
 from broadsheet.text import display_name, split_authors
 from broadsheet.text.symbols import listed
 
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_AND = re.compile(r"\s+and(?=\s)", re.IGNORECASE)
+_BRACE_OR_AND = re.compile(r"\\[\s\S]|[{}]|\s+and(?=\s)", re.IGNORECASE)
 _OTHERS = re.compile(r"(?:^|\s+and\s+|[,;]\s*|\s+)(?:others|et\.?\s*al\.?|\.\.\.|…)\s*$", re.IGNORECASE)
 _PART = re.compile(r"\s*([A-Za-z][A-Za-z-]*)\s*=\s*(\"[^\"]*\"|\{(?:[^{}]|\{[^{}]*\})*\}|[^,]*?)\s*(?:,|$)")
 _PART_NAMES = listed("given family prefix suffix useprefix given-i family-i prefix-i suffix-i")
@@ -20,6 +21,7 @@ _ORGANISATION = re.compile(
     r"\b(?:and|of|for|the|Team|Group|Collaboration|Consortium|University|Institute|Labs?|Laboratory|Inc|Ltd|Corp"
     r"|Foundation|Project|Committee|Society|Association|Cent(?:er|re)|Department|Network|Initiative|Research)\b|[&,\d]"
 )
+_INNERMOST = re.compile(r"\{[^{}]*\}")
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -43,11 +45,21 @@ def names_of(value: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _split(text: str) -> list[str]:
+    """The parts between the "and"s outside of braces. (bibtexparser's own function loses an accent after an "and".)"""
     if "{" not in text:
         return _AND.split(f" {text} ")
-    from bibtexparser.middlewares.names import split_multiple_persons_names
-
-    return split_multiple_persons_names(text)
+    padded = f" {text} "
+    parts: list[str] = []
+    at = depth = 0
+    for found in _BRACE_OR_AND.finditer(padded):
+        if found[0] == "{":
+            depth += 1
+        elif found[0] == "}":
+            depth -= 1
+        elif depth <= 0 and found[0][0] != "\\":
+            parts.append(padded[at : found.start()])
+            at = found.end()
+    return [*parts, padded[at:]]
 
 
 def _listed(names: list[str], cut: bool) -> tuple[list[str], bool]:
@@ -83,12 +95,16 @@ def shown(name: str) -> str:
     return display_name(name)
 
 
-def is_wellformed(name: str) -> bool:
-    """Whether a name has the two commas of ``von Last, Jr, First`` or fewer, outside of braces."""
-    bare = name
-    while (outer := re.sub(r"\{[^{}]*\}", "", bare)) != bare:
-        bare = outer
-    return bare.count(",") <= 2
+def is_wellformed(value: str) -> bool:
+    """Whether each name of a list has the two commas of ``von Last, Jr, First`` or fewer, none of them at its end."""
+    return all(_commas(part) <= 2 and not part.rstrip().endswith(",") for part in _split(" ".join(value.split())))
+
+
+def _commas(name: str) -> int:
+    """How many commas a name has outside of braces."""
+    while (outer := _INNERMOST.sub("", name)) != name:
+        name = outer
+    return name.count(",")
 
 
 def is_person(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 
@@ -224,9 +224,9 @@ def _is_more_than_year(value: str, fields: dict[str, str], _: tuple[str, ...]) -
     return not re.fullmatch(r"[12]\d{3}", value) or "date" in fields
 
 
-def _is_more_than_names(_: str, __: dict[str, str], authors: tuple[str, ...]) -> bool:
-    """Whether the family name of someone cannot be told from the name as it is shown."""
-    return not all(map(_is_told_by_what_is_shown, authors))
+def _is_more_than_names(value: str, _: dict[str, str], authors: tuple[str, ...]) -> bool:
+    """Whether the parts of someone's name cannot be told from the name as it is shown."""
+    return "=" in value or not all(map(_is_told_by_what_is_shown, authors))
 
 
 def _is_told_by_what_is_shown(name: str) -> bool:
@@ -244,9 +244,10 @@ def _never(*_: object) -> bool:
     return False
 
 
-_OWN_PLACE = {
+_OWN_PLACE: dict[str, Callable[[str, dict[str, str], tuple[str, ...]], bool]] = {
     "title": _is_more_than_title,
     "author": _is_more_than_names,
     "year": _is_more_than_year,
     "abstract": _never,
 }
+"""Fields that have a place of their own in a record, and when they say more than it can hold."""

@@ -34,8 +34,9 @@ _STRICT = re.compile(r"[{}]")
 _LENIENT = re.compile(r"\\[{}]|[{}]")
 _ROUND = re.compile(r"[{}\")]")
 
-_KEYLESS = re.compile(r"(@[\w-]+\s*[{(]\s*)(?=[A-Za-z][\w:.+/-]*\s*=)")
-_COMMALESS = re.compile(r"(@[\w-]+\s*[{(]\s*[^\s,=]+)(?=\s+[A-Za-z][\w:.+/-]*\s*=)")
+_HEAD = re.compile(r"@\s*[\w-]+\s*(?=[{(])")  # the splitter takes no types such as "data-set"
+_KEYLESS = re.compile(r"(@\s*[\w-]+\s*[{(]\s*)(?=[A-Za-z][\w:.+/-]*\s*=)")
+_COMMALESS = re.compile(r"(@\s*[\w-]+\s*[{(]\s*[^\s,=]+)(?=\s+[A-Za-z][\w:.+/-]*\s*=)")
 _COMMAS = re.compile(r",(?:\s*,)+(?=\s*(?:[A-Za-z][\w:.+/-]*\s*=|[})]))")
 _REMARKS = re.compile(r"(?<=[\w}\",])[ \t]*%[^\n]*$|^[ \t]*%[^\n]*$", re.MULTILINE)
 _NAME = re.compile(r"\s*([^\s=,{}\"#%()]+)\s*=\s*")
@@ -176,7 +177,7 @@ def _split(text: str) -> Entry:
 
 
 def _attempt(text: str) -> Entry | BlockError:
-    found = Splitter(text).split().blocks
+    found = Splitter(_HEAD.sub("@entry", text, count=1)).split().blocks
     first = found[0] if found else None
     if isinstance(first, DuplicateFieldKeyBlock):
         first = first.ignore_error_block

@@ -27,7 +27,7 @@ VERBATIM = listed(
 
 _BRACES = re.compile(r"\\[\s\S]|[{}]")
 # What stands before a brace that opens an argument: a command (with options), an accent, another argument, ^ or _.
-_TAKES_ARGUMENT = re.compile(r"(?:\\(?:[A-Za-z]+\*?|[^A-Za-z\s])\s*(?:\[[^\[\]]*\])?|[\^_])$")
+_TAKES_ARGUMENT = re.compile(r"(?:\\(?:[A-Za-z]+\*?|['\"^`~=.])\s*(?:\[[^\[\]]*\])?|[\^_])$")
 _ESCAPED = re.compile(r"\\([%&_#${}~])(?:\{\})?|\{\\([%&_#$])\}")
 _WRAP = re.compile(r"\s*\n\s*")
 _URL_COMMAND = re.compile(r"\\url\s*\{([^{}]*)\}|\\href\s*\{([^{}]*)\}\s*\{[^{}]*\}")

@@ -27,7 +27,10 @@ _KEPT = tuple(name for name in DETAILS if name not in ("first", "last", "journal
 _NAMES = frozenset(("editor", "translator"))
 _EMPTY = frozenset(("", "nan", "none", "null", "n/a", "na", "<na>", "nat", "#n/a"))
 _IN_BOOKS = ("inproceedings", "incollection", "inreference")
-_PLAIN = ("title", "abstract", "month", "doi", "pmid", "arxiv", "openreview", "acl", "url", "pdf", "code", "status")
+_PLAIN = (
+    *("title", "abstract", "summary", "month", "doi", "pmid", "arxiv", "openreview", "acl", "url", "pdf", "code"),
+    "status",
+)
 _ZOTERO = frozenset(("key", "item type", "publication year", "abstract note", "date added"))
 
 _ITEM = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"", re.DOTALL)
@@ -36,7 +39,9 @@ _EMBASE = re.compile(
     r"(?:(?P<volume>[^\s:()]+)?(?::(?P<number>\S+))? ?)?(?:\((?P<pages>[^()]+)\))?"
 )
 _NAMED = re.compile(r"\b(?:arXiv|DOI|PMID)\s*:\s*\S+", re.IGNORECASE)
-_BRACKETED = re.compile(r"\s*\([^()]*\)")  # Scopus puts its numbers behind the names
+_SEMICOLON = re.compile(r"[;；|\n]")
+_COMMA_PART = re.compile(r"(?:\([^()]*\)|[^,，、])+")
+_BRACKETED = re.compile(r" ?\([^()]*\)")  # Scopus puts its numbers behind the names
 _TIME = re.compile(r"(?<=\d)[ T]\d\d:\d\d.*$")
 _CATEGORY = re.compile(r"[a-z-]+\.[A-Za-z-]{2,}")
 _CITEKEY = re.compile(r"\bCitation Key:\s*(\S+)", re.IGNORECASE)
@@ -89,7 +94,7 @@ class Columns:
 
     def record(self, row: Sequence[str], limits: Limits) -> Record:
         """The record of a row. Raises FieldError for what cannot be taken."""
-        cells = [bare(cell).strip() if self.is_own else shown_cell(cell) for cell in row]
+        cells = [bare(cell).replace("\0", "").strip() if self.is_own else shown_cell(cell) for cell in row]
         raw = orjson.dumps({name: cell for name, cell in zip(self.header, cells, strict=False) if cell}).decode()
         found = self._found(cells)
         embase = _embase(_first(found, "venue"))
@@ -137,7 +142,7 @@ class Columns:
         if (names := list_of(cell)) is not None:
             return kept_apart(names)
         if self.author_mark:
-            return kept_apart(" ".join(_BRACKETED.sub("", part).split()) for part in cell.split(self.author_mark))
+            return kept_apart(_BRACKETED.sub("", " ".join(part.split())) for part in cell.split(self.author_mark))
         # PubMed ends the list with a full stop, and has none after initials.
         return authors_of(cell[:-1] if cell.endswith(".") and cell.count(".") == 1 else cell)
 
@@ -181,7 +186,7 @@ def _date(found: Found) -> str:
     if text and year and not re.search(r"\d{4}", text):
         return f"{text} {year}"  # Web of Science: "MAR 15", with the year in a column of its own
     month, day = month_of(_first(found, "month")), _first(found, "day")
-    return f"{year}-{month}-{day}" if not text and month and day.isdecimal() else text
+    return f"{year}-{month}-{day}" if not text and year and month and day.isdecimal() else text
 
 
 def _embase(cell: str) -> dict[str, str]:
@@ -204,8 +209,8 @@ def _words(cell: str) -> list[str]:
     found = list_of(cell)
     if found is not None:
         return found
-    mark = r"[;；|\n]" if re.search(r"[;；|\n]", cell) else r"[,，、](?![^()]*\))"
-    return [word for part in re.split(mark, cell) if (word := part.strip())]
+    parts = _SEMICOLON.split(cell) if _SEMICOLON.search(cell) else _COMMA_PART.findall(cell)
+    return [word for part in parts if (word := part.strip())]
 
 
 def _people(cell: str) -> list[str]:

@@ -170,20 +170,27 @@ def _folder_items(folder: Path, limits: Limits, skip: int) -> Iterator[Item]:
     total = sum(path.stat().st_size for _, path in files)
     ordinal = before = 0
     for name, path in files:
-        with Stream.of(path) as stream:
-            for entry in _kept(name, (entry for _, entry in _entries(name, iter(stream), limits, 0))):
-                if ordinal >= skip:
-                    yield Item(ordinal, before + stream.position, total, entry)
-                ordinal += 1
-            before += stream.total or 0
+        for position, entry in _kept(name, _file_entries(name, path, limits)):
+            if ordinal >= skip:
+                yield Item(ordinal, before + position, total, entry)
+            ordinal += 1
+        before += path.stat().st_size
 
 
-def _kept(name: str, entries: Iterator[Entry]) -> Iterator[Entry]:
+def _file_entries(name: str, path: Path, limits: Limits) -> Iterator[tuple[int, Entry]]:
+    with Stream.of(path) as stream:
+        for _, entry in _entries(name, iter(stream), limits, 0):
+            yield stream.position, entry
+
+
+def _kept(name: str, entries: Iterator[tuple[int, Entry]]) -> Iterator[tuple[int, Entry]]:
     """The entries of one file of several; that it cannot be read is a refusal, and the others are read."""
+    position = 0
     try:
-        yield from entries
+        for position, entry in entries:
+            yield position, entry
     except InputError as error:
-        yield Refusal(name, 0, str(error).removeprefix(f"{name}: "))
+        yield position, Refusal(name, 0, str(error).removeprefix(f"{name}: "))
 
 
 def _zip_entries(name: str, pieces: Iterator[bytes], limits: Limits) -> Iterator[Entry]:
@@ -195,12 +202,14 @@ def _zip_entries(name: str, pieces: Iterator[bytes], limits: Limits) -> Iterator
         return
     archive = Archive(name, data, WHOLE_BYTES)
     for member in archive.names:
-        yield from _kept(member, _member_entries(archive, member, limits))
+        yield from (entry for _, entry in _kept(member, _member_entries(archive, member, limits)))
 
 
-def _member_entries(archive: Archive, member: str, limits: Limits) -> Iterator[Entry]:
-    stream = Stream(io.BytesIO(archive.read(member)), member)
-    yield from (entry for _, entry in _entries(member, iter(stream), limits, 0))
+def _member_entries(archive: Archive, member: str, limits: Limits) -> Iterator[tuple[int, Entry]]:
+    data = archive.read(member)
+    if data.startswith(_ZIP) and not is_workbook(data):  # which may hold itself
+        raise InputError(f"{member}: a zip archive inside of another; unpack it and import the files in it")
+    yield from _entries(member, iter(Stream(io.BytesIO(data), member)), limits, 0)
 
 
 def _begins_like_database(path: Path) -> bool:

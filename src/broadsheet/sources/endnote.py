@@ -106,8 +106,9 @@ def _blocks(data: bytes, most: int) -> Iterator[Block]:
 def _xml_entries(data: bytes, records: Records) -> Iterator[Entry]:
     try:
         for element, line in entries(data, "record"):
+            raw = raw_of(element)
             try:
-                yield records.of(draft_of(_fields(element, line)), raw_of(element), line)
+                yield records.of(draft_of(_fields(element, line)), raw, line, len(raw.encode()))
             except FieldError as error:
                 yield records.refuse(line, str(error))
     except NotXmlError as error:

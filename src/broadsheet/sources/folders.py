@@ -17,7 +17,7 @@ from broadsheet.errors import InputError
 MOST_FILES = 1_000
 """A folder of more reference files than this is hardly meant."""
 _TAKEN = re.compile(
-    r"\.(bib|bibtex|biblatex|ris|nbib|enw|ciw|isi|rdf|json|jsonl|ndjson|csv|tsv|tab|xlsx)(\.(gz|zst|bz2|xz))?",
+    r"\.(bib|bibtex|biblatex|ris|nbib|enw|ciw|isi|rdf|json|jsonl|ndjson|csv|tsv|tab|xls[xm])(\.(gz|zst|bz2|xz))?",
     re.IGNORECASE,
 )
 _ATTACHMENTS = frozenset(("files", "storage", "__macosx"))
@@ -42,7 +42,7 @@ def reference_files(folder: Path) -> list[tuple[str, Path]]:
         for name in sorted(names):
             path = Path(place) / name
             inside = PurePosixPath(path.relative_to(folder).as_posix())
-            if _is_taken(inside):
+            if _is_taken(inside) and path.is_file():  # and no link that leads nowhere
                 found.append((str(inside), path))
         if len(found) > MOST_FILES:
             raise InputError(f"{folder}: over {MOST_FILES} reference files; import the folders in it one by one")

@@ -17,9 +17,9 @@ FIELDS: dict[str, str] = {
         "题目; 篇名; 文献标题; 中文题名; original title; ti"
     ),
     "abstract": (
-        "abstract; abstract note; abstracts; paper abstract; 摘要; 中文摘要; summary; original abstract; "
-        "notes abstract; ab"
+        "abstract; abstract note; abstracts; paper abstract; 摘要; 中文摘要; original abstract; notes abstract; ab"
     ),
+    "summary": "summary; tldr; gist",
     "authors": (
         "author full names; authors; author; author names; author s; creators; primary authors; "
         "first authors; 作者; 全部作者; 作者姓名; af; au"
@@ -41,8 +41,7 @@ FIELDS: dict[str, str] = {
     "acl": "acl; acl id; anthology id",
     "named": "archive location; number; extra; accession number; identifiers",
     "url": (
-        "url; link; urls; article url; source url; source urls; external url; page; web page; open url link; "
-        "链接; 网址; 地址"
+        "url; link; urls; article url; source url; source urls; external url; web page; open url link; 链接; 网址; 地址"
     ),
     "pdf": "pdf; pdf link; pdf url; fulltext url; full text url",
     "code": "code; github; repository; code url",
@@ -77,7 +76,7 @@ DETAILS: dict[str, str] = {
     "booktitle": "booktitle",
     "volume": "volume; 卷; vl",
     "number": "issue; issue number; number; 期; 期号; is",
-    "pages": "pages; page range; page numbers; 页码; 页",
+    "pages": "pages; page; page range; page numbers; 页码; 页",
     "pagetotal": "num pages",
     "volumes": "number of volumes",
     "eid": "art no; article number",
@@ -95,7 +94,7 @@ DETAILS: dict[str, str] = {
     "translator": "translator",
     "institution": "institution; university; 学校; 学位授予单位",
     "eventtitle": "conference name; meeting name; conference title",
-    "note": "note; notes; extra; 备注",
+    "note": "note; extra; notes; 备注",
     "urldate": "access date",
     "groups": "collections; groups",
     "citekey": "citation key; citekey; bibtex key",

@@ -17,6 +17,7 @@ from broadsheet.model import LinkKind, Paper, Scheme
 from broadsheet.sources.bibtex import citation_key
 from broadsheet.sources.bibtex_names import is_person, sorted_name
 from broadsheet.sources.cslnames import DATES, IN_JOURNAL, KEPT, NAMES, NUMBERED, TEXTS, TYPE_OF
+from broadsheet.sources.decoded import decoded
 from broadsheet.text.emphasis import split_emphasis
 from broadsheet.text.mathtext import dollars, hold_math, release_math
 from broadsheet.venues import venue_name
@@ -44,7 +45,7 @@ def write(papers: Iterable[Paper]) -> Iterator[str]:
 
 def item_of(paper: Paper) -> dict[str, Any]:
     """A paper as an item; empty variables are left out."""
-    details = dict(paper.details)
+    details = {name: decoded(name, value) for name, value in paper.details}
     item: dict[str, Any] = {
         "id": details.get("citekey") or citation_key(paper),
         "type": type_of(paper),
@@ -60,6 +61,7 @@ def item_of(paper: Paper) -> dict[str, Any]:
         "publisher": next((details[name] for name in _PUBLISHERS if details.get(name)), ""),
     }
     item |= _numbers(paper, details)
+    details["note"] = _note(paper, details.get("note", ""))
     for field, text in details.items():
         if field in _TEXT_OF:
             item[_TEXT_OF[field]] = text.replace("--", "-") if field == "pages" else text
@@ -90,10 +92,16 @@ def _numbers(paper: Paper, details: dict[str, str]) -> dict[str, Any]:
     arxiv = paper.identifier(Scheme.ARXIV)
     if type_of(paper) == "article":
         return {"number": f"arXiv:{arxiv}" if arxiv else number, "publisher": details.get("publisher") or "arXiv"}
-    if arxiv:  # where Zotero looks for it
-        details["note"] = "\n".join(filter(None, (details.get("note"), f"arXiv:{arxiv}")))
     variable = "number" if paper.kind in NUMBERED else "collection-number" if details.get("series") else "issue"
     return {variable: number}
+
+
+def _note(paper: Paper, note: str) -> str:
+    """The note, which Zotero searches for the arXiv number of what has appeared elsewhere."""
+    arxiv = paper.identifier(Scheme.ARXIV)
+    if not arxiv or type_of(paper) == "article" or arxiv in note:
+        return note
+    return "\n".join(filter(None, (note, f"arXiv:{arxiv}")))
 
 
 def _url(paper: Paper) -> str:

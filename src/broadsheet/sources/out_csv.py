@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from broadsheet.identifiers import shown_value
 from broadsheet.model import LinkKind, Paper
 from broadsheet.sources.csvform import COLUMNS, MARK, guarded
+from broadsheet.sources.decoded import decoded
 from broadsheet.venues import venue_name
 
 _LINKS = {"url": LinkKind.PAGE, "pdf": LinkKind.PDF, "code": LinkKind.CODE}
@@ -34,7 +35,7 @@ def _row(cells: Iterable[str]) -> str:
 
 def cells_of(paper: Paper) -> dict[str, str]:
     """The cells of a paper by column; of several identifiers of a scheme the first, of links of a kind likewise."""
-    cells = {name: value for name, value in paper.details if name in COLUMNS}
+    cells = {name: decoded(name, value) for name, value in paper.details if name in COLUMNS}
     cells |= {i.scheme.value: shown_value(i) for i in reversed(paper.identifiers)}
     for name, kind in _LINKS.items():
         cells[name] = next((link.url for link in paper.links if link.kind is kind), "")

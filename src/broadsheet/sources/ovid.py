@@ -122,7 +122,7 @@ def _names(item: Field, tag: str) -> Iterator[Field]:
 def _source(item: Field, titled: bool) -> Iterator[Field]:
     text = one_line(item.value)
     for pattern in _SOURCES:
-        if found := pattern.fullmatch(text):
+        if len(text) < 1000 and (found := pattern.fullmatch(text)):
             for group, value in found.groupdict().items():
                 if not value:
                     continue

@@ -35,7 +35,8 @@ def read(name: str, data: bytes, limits: Limits) -> Iterator[Entry]:
     try:
         for element, line in entries(data, "PubmedArticle", "PubmedBookArticle"):
             found = True
-            yield records.of(draft_of(element), raw_of(element), line)
+            raw = raw_of(element)
+            yield records.of(draft_of(element), raw, line, len(raw.encode()))
     except NotXmlError as error:
         yield records.refuse(error.line, str(error))
         return

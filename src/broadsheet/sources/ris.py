@@ -19,9 +19,9 @@ NAME = "RIS"
 _TAG = re.compile(r"([A-Z][A-Z0-9])  -[ \t]?(.*)")
 _LOOSE_TAG = re.compile(r"\s*([A-Z][A-Z0-9])\s{0,3}-(?:\s(.*)|)$")
 _LOOSE_TYPE = re.compile(r"\s*(TY)\s{0,3}-\s{0,3}([A-Z]{3,7}\s*)$")
-_NUMBERING = re.compile(r"\n(?:\d{1,7}\.|Record #?\d+ of \d+|<\d+>)$")
+_NUMBERING = re.compile(r"\n+(?:\d{1,7}\.|Record #?\d+ of \d+|<\d+>)$")
 _CONTENT = ("TI", "T1", "CT", "AB", "N2")
-_STARTS = re.compile(r"^\s*TY\s{0,3}-(?:\s|$|[A-Z])", re.MULTILINE)
+_STARTS = re.compile(r"^[ \t]*TY[ \t]{0,3}-(?:\s|$|[A-Z])", re.MULTILINE)
 _TAG_LINES = re.compile(r"^(?:TI|T1|AU|A1|AB|N2|JF|JO|PY|Y1|ER)  -", re.MULTILINE)
 _MEDLINE = re.compile(r"^(?:PMID ?-|OWN -|STAT-)", re.MULTILINE)
 
@@ -139,8 +139,7 @@ class _Cutter:
             yield self._done
             self._done = None
         if block.fields:
-            last = block.fields[-1]
-            last.value = _NUMBERING.sub("", last.value.rstrip()).rstrip()
+            block.fields[-1].end_before(_NUMBERING)
         yield block
         self._block = None
 

@@ -7,9 +7,8 @@ same in other signs, so their readers translate to these tags.
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from broadsheet.identifiers import find_identifiers
 from broadsheet.sources.notices import without_mark
@@ -74,12 +73,14 @@ _STATING = ("DO", "DI", "L3", "M1", "M2", "M3", "N1", "AN", "ID", "UT", "C1", "C
 _LINKS = {"UR": "url", "L1": "pdf", "L2": "url", "L4": "url", "LK": "url"}
 _CITED = re.compile(r"(?:cited by|times cited(?: in [^:\n]{1,60})?)\s*:\s*(\d{1,7})", re.IGNORECASE)
 _REFERENCES = re.compile(r"references:\s", re.IGNORECASE)
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_LIST = re.compile(rf"\[(?:{_QUOTED.pattern})(?:,(?:{_QUOTED.pattern}))*\]")
 _PUBMED = re.compile(r"\b(?:pubmed|medline|nlm)\b", re.IGNORECASE)
 _KNOWN = frozenset(
-    "TY ID TI T1 CT ST T3 AU A1 A2 A3 A4 ED AB N2 PY Y1 DA SP EP SN PB PU KW N1 ER RN".split()  # noqa: SIM905
+    "TY ID TI T1 CT ST TT T3 AU A1 A2 A3 A4 ED AB N2 PY Y1 DA SP EP SN PB PU KW N1 ER RN".split()  # noqa: SIM905
 )
 TAGS = _KNOWN.union(_PLAIN, _FULL_NAMES, _SHORT_NAMES, _IDS, _STATING, _LINKS, (f"C{i}" for i in range(1, 9))).union(
-    "DB DP TA J1 LB M1 M2 RP SE TT RI CA U5 NL AI PA WE FX JP DC TS M4 VO".split()  # noqa: SIM905
+    "DB DP TA J1 LB M1 M2 RP SE RI CA U5 NL AI PA WE FX JP DC TS M4 VO".split()  # noqa: SIM905
 )
 """Tags that are known, for lines that lack the two spaces."""
 
@@ -128,10 +129,7 @@ def draft_of(fields: Iterable[Field]) -> Draft:
     if code and CODES.get(draft.kind) != code:
         draft.detail("ris-ty", code)
     _titles(draft, tags)
-    draft.authors = _names(unexploded(tags.lines("AU", "A1"), "authors"))
-    if draft.authors and re.fullmatch(r"(?:et\.? al\.?|others|等)", draft.authors[-1].strip().lower()):
-        draft.authors.pop()
-        draft.authors_truncated = True
+    _authors(draft, tags)
     _people(draft, tags)
     _dates(draft, tags)
     _container(draft, tags)
@@ -142,24 +140,29 @@ def draft_of(fields: Iterable[Field]) -> Draft:
     return draft
 
 
-def unexploded(values: list[str], field: str) -> list[str]:
-    """Names or words, also where a program wrote one character a line: ``[``, ``'``, ``M``… of ``['Mai, A.']``.
+def _authors(draft: Draft, tags: Tags) -> None:
+    lines = tags.lines("AU", "A1")
+    whole = _reassembled(lines)
+    if whole is None and len(lines) > 3 and max(map(len, lines)) == 1 and not "".join(lines).isalpha():
+        raise FieldError("authors: one character a line instead of one name a line; export the file again")
+    draft.authors = _names(whole or lines)
+    if draft.authors and re.fullmatch(r"(?:et\.? al\.?|others|等)", draft.authors[-1].lower()):
+        draft.authors.pop()
+        draft.authors_truncated = True
 
-    Raises FieldError where such a list cannot be put together again.
+
+def _reassembled(lines: list[str]) -> list[str] | None:
+    """The texts of a list that a program wrote one character a line: ``[``, ``'``, ``M``… of ``['Mai, A.']``.
+
+    Blanks were lost with the lines that held nothing else; those behind commas are put back.
     """
-    if len(values) < 4 or any(len(value) > 1 for value in values):
-        return values
-    text = "".join(values)
-    if text[0] == "[" and text[-1] == "]":
-        try:
-            # The blanks were lost with the lines that held nothing else.
-            listed = ast.literal_eval(text)
-        except (ValueError, SyntaxError) as error:
-            raise FieldError(f"{field}: one character a line, which do not make a list of names") from error
-        return [re.sub(r",(?=\S)", ", ", one) for one in listed if isinstance(one, str) and one.strip()]
-    if text.isalpha():
-        return values
-    raise FieldError(f"{field}: one character a line instead of one name a line; export the file again")
+    if len(lines) < 4 or any(len(line) > 1 for line in lines):
+        return None
+    text = "".join(lines)
+    if not _LIST.fullmatch(text):
+        return None
+    found = (re.sub(r"\\(.)", r"\1", quoted[1:-1]) for quoted in _QUOTED.findall(text))
+    return [re.sub(r",(?=\S)", ", ", one) for one in found if one]
 
 
 def _names(lines: list[str]) -> list[str]:
@@ -176,15 +179,15 @@ def _titles(draft: Draft, tags: Tags) -> None:
     if titles:
         draft.title, notices = without_mark(titles[0])
         draft.notices.extend(notices)
-        for other in titles[1:]:
-            draft.detail("titleaddon", other)
+        draft.detail("titleaddon", *titles[1:])
     if short not in titles:
         draft.detail("shorttitle", short)
     draft.detail("titletranslation", tags.first("TT"))
     draft.abstract = _abstract(draft, tags)
     draft.links.extend(code_links(draft.abstract))
-    words = unexploded(tags.lines("KW"), "keywords")
-    draft.keywords = [word for text in words for part in text.split(";") if (word := one_line(part).strip("*, "))]
+    words = tags.lines("KW")
+    parts = (part for text in _reassembled(words) or words for part in text.split(";"))
+    draft.keywords = [word for part in parts if (word := one_line(part).strip("*, "))]
 
 
 def _abstract(draft: Draft, tags: Tags) -> str:
@@ -265,7 +268,7 @@ def _numbers(draft: Draft, tags: Tags) -> None:
 def _identify(draft: Draft, tags: Tags) -> None:
     for tag in _STATING:
         for value in tags.all(tag):
-            for piece in re.split(r"[;\s]\s*(?=10\.|https?:)", value) if tag == "DO" else (value,):
+            for piece in re.split(r"(?<![;\s])[;\s]+(?=10\.|https?:)", value) if tag == "DO" else (value,):
                 draft.identify(stated_identifier(one_line(piece)))
     database = " ".join(tags.all("DB", "DP"))
     accession = tags.first("AN")
@@ -277,7 +280,7 @@ def _identify(draft: Draft, tags: Tags) -> None:
             draft.pmid(value)
     for tag, name in _LINKS.items():
         for value in tags.all(tag):
-            for url in re.split(r"[;\s]+(?=https?://|//)", value):
+            for url in re.split(r"(?<![;\s])[;\s]+(?=https?://|//)", value):
                 draft.link(name, one_line(url))
     pmc = next((found for text in tags.all("C2", "L2", "UR", "N1") if (found := pmc_id(text))), "")
     draft.detail("pmcid", pmc)
@@ -303,12 +306,14 @@ def _notes(draft: Draft, tags: Tags) -> None:
 
 def _rest(draft: Draft, tags: Tags) -> None:
     """Everything else, under its BibLaTeX name or as ``ris-`` and the tag."""
-    listed = len(tags.all("M1")) > 2  # Ovid puts the list of references there
+    cited = tags.all("M1")
+    listed = [found for value in cited for found in find_identifiers(value)] if len(cited) > 2 else []
+    draft.references |= dict.fromkeys(listed)
     for tag in tags.names:
-        values: Sequence[str] = tags.all(tag)
-        if tag == "M1" and listed:
-            draft.references |= dict.fromkeys(found for value in values for found in find_identifiers(value))
-        elif tag in _PLAIN or not (tag in _KNOWN or tag in _LINKS):
+        values = tags.all(tag)
+        if tag == "M1" and listed:  # Ovid puts the references there
+            continue
+        if tag in _PLAIN or not (tag in _KNOWN or tag in _LINKS):
             told = set(draft.details.values()) if tag in _CONTAINERS else ()
             texts = (text for text in map(one_line, values) if text not in told)
             name = _PLAIN.get(tag, f"ris-{tag.lower()}")

@@ -27,7 +27,7 @@ DELIMITERS = (",", "\t", ";", "|")
 _NAMED = re.compile(r"\.(csv|tsv|tab)(\.(txt|gz|zst|bz2|xz))*$", re.IGNORECASE)
 HEADER_ROWS = 10
 """Among the first so many must be the headings."""
-_SAMPLE = 200
+_SAMPLE = 200  # rows that tell how authors are divided
 _SURE = 3
 NEEDED = (
     "a table needs a column `title` or `abstract`; rename one, or add a first line of headings such as "
@@ -149,12 +149,11 @@ def _first_row(text: str) -> list[str]:
 
 def shown(cells: Sequence[str]) -> str:
     """Headings as a message names them."""
-    shown = ", ".join(repr(cell.strip()[:40]) for cell in cells[:30])
-    return f"{shown} and {len(cells) - 30} more" if len(cells) > 30 else shown
+    first = ", ".join(repr(cell.strip()[:40]) for cell in cells[:30])
+    return f"{first} and {len(cells) - 30} more" if len(cells) > 30 else first
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
-
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 

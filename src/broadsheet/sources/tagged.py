@@ -21,6 +21,7 @@ from broadsheet.sources.base import Entry, Limits, too_long, too_many_authors
 from broadsheet.sources.encodings import decode
 from broadsheet.sources.jsonl import derived_title, digest_of
 from broadsheet.sources.naming import source_of
+from broadsheet.sources.notices import united
 from broadsheet.sources.values import link_of, month_of
 
 _LONGEST_ID = 200
@@ -66,13 +67,31 @@ def is_utf8(data: bytes) -> bool:
 # --- an entry as it stands in the file --------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Field:
     """A tag and its value; the lines of a wrapped value are joined by line feeds."""
 
-    tag: str
-    value: str
-    line: int
+    __slots__ = ("_parts", "line", "tag")
+
+    def __init__(self, tag: str, value: str, line: int) -> None:
+        """A tag that stands at ``line``, with the first line of its value."""
+        self.tag = tag
+        self.line = line
+        self._parts = [value.strip()]
+
+    @property
+    def value(self) -> str:
+        """The whole value."""
+        if len(self._parts) > 1:
+            self._parts = ["\n".join(self._parts).strip("\n")]
+        return self._parts[0]
+
+    def wrap(self, line: str) -> None:
+        """Add a further line."""
+        self._parts.append(line.strip())
+
+    def end_before(self, pattern: re.Pattern[str]) -> None:
+        """Cut off what a pattern finds, which belongs to the file and not to the value."""
+        self._parts = [pattern.sub("", self.value)]
 
 
 class Block:
@@ -112,13 +131,12 @@ class Block:
     def add(self, tag: str, value: str, number: int, line: str) -> None:
         """Add a tag line."""
         if self.keep(line):
-            self.fields.append(Field(tag, value.strip(), number))
+            self.fields.append(Field(tag, value, number))
 
     def wrap(self, line: str) -> None:
         """Add a line without a tag: more of the last value."""
         if self.keep(line) and self.fields:
-            last = self.fields[-1]
-            last.value = f"{last.value}\n{line.strip()}" if last.value else line.strip()
+            self.fields[-1].wrap(line)
 
     def extend(self, other: Block) -> None:
         """Add the lines of a block that turned out to belong to this one."""
@@ -206,7 +224,7 @@ _INITIALS_LAST = re.compile(r"(?P<family>[^,]*[^\W\d_]{2}[^,.]*?) (?P<given>(?:[
 
 def with_commas(names: list[str]) -> list[str]:
     """``Adler D.G.`` as ``Adler, D.G.`` where all names of a list are of that form (Embase, Ovid, Web of Science)."""
-    found = [_INITIALS_LAST.fullmatch(name) for name in names]
+    found = [_INITIALS_LAST.fullmatch(name) if len(name) < 60 else None for name in names]
     if not all(match and not match["family"].isupper() for match in found):
         return names
     # "Bo LI, Wei WU" are given names and short family names in capitals.
@@ -220,7 +238,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-_SAME_PAGE = re.compile(r"(\S+)\s*[-–—]+\s*\1")
+_SAME_PAGE = re.compile(r"(\S{1,20})\s*[-–—]+\s*\1")
 _NO_PAGES = frozenset(("", "no", "specified", "no specified", "no pagination", "none", "n/a", "-"))
 
 
@@ -317,7 +335,6 @@ class Draft:
     month_only: bool = False
     listed: date | None = None
     kind: str = ""
-    status: str = ""
     notices: list[Notice] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
@@ -408,9 +425,8 @@ class Records:
             published=draft.published,
             month_only=draft.month_only,
             listed=draft.listed,
-            status=draft.status,
             kind=draft.kind,
-            notices=tuple({notice.kind: notice for notice in reversed(draft.notices)}.values()),
+            notices=united(tuple(draft.notices)),
             counts=tuple(sorted(draft.counts.items())),
             details=tuple(draft.details.items()),
             references=tuple(one for one in draft.references if one not in draft.identifiers),

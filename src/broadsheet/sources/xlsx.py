@@ -11,6 +11,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from itertools import chain, islice
 from typing import Any, Protocol, cast
 
@@ -50,9 +51,16 @@ def read(name: str, data: bytes, limits: Limits) -> Iterator[Entry]:
     from openpyxl import load_workbook
 
     _check_size(name, data)
-    try:
+    with _damage(name):
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    with closing(book):
         yield from _sheets(name, cast(list[Sheet], book.worksheets), limits)
+
+
+@contextmanager
+def _damage(name: str) -> Iterator[None]:
+    try:
+        yield
     except _DAMAGE as error:
         raise InputError(f"{name}: a damaged workbook ({error or type(error).__name__}); {_SAVE}") from error
 
@@ -73,7 +81,7 @@ def _sheets(name: str, sheets: Sequence[Sheet], limits: Limits) -> Iterator[Entr
     first: list[str] = []
     for sheet in sheets:
         sheet.reset_dimensions()  # programs write wrong ones
-        rows = _rows(sheet)
+        rows = _rows(name, sheet)
         header, head = _header(rows)
         first = first or next((cells for _, cells in head if any(cells)), [])
         if header:
@@ -84,9 +92,14 @@ def _sheets(name: str, sheets: Sequence[Sheet], limits: Limits) -> Iterator[Entr
         raise InputError(f"{name}: the columns {shown(first)} of its sheets name neither; {NEEDED}")
 
 
-def _rows(sheet: Sheet) -> Iterator[Row]:
-    for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
-        yield number, [_text(cell) for cell in cells]
+def _rows(name: str, sheet: Sheet) -> Iterator[Row]:
+    rows = enumerate(sheet.iter_rows(values_only=True), 1)
+    while True:
+        with _damage(name):
+            row = next(rows, None)
+        if row is None:
+            return
+        yield row[0], [_text(cell) for cell in row[1]]
 
 
 def _header(rows: Iterator[Row]) -> tuple[list[str], list[Row]]:

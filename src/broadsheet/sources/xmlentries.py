@@ -33,7 +33,7 @@ class NotXmlError(Exception):
 
 
 def entries(data: bytes, *tags: str) -> Iterator[tuple[_Element, int]]:
-    """(element, its line) of each element with one of the tags; an element is emptied when the next is asked for.
+    """(element, its line) of each element with one of the tags; those before it are gone when it is given.
 
     Raises NotXmlError where the file stops being XML; the elements before have been given by then.
     """
@@ -45,7 +45,6 @@ def entries(data: bytes, *tags: str) -> Iterator[tuple[_Element, int]]:
     try:
         for _, element in steps:
             yield element, int(element.sourceline or 0)
-            element.clear()
             parent = element.getparent()
             while parent is not None and element.getprevious() is not None:
                 del parent[0]

@@ -49,8 +49,8 @@ class SearchRequest:
 
     @property
     def empty(self) -> bool:
-        """Whether the question has no letter or digit, and so asks for nothing."""
-        return not any(character.isalnum() for character in self.text)
+        """Whether the question has no letter or digit and chooses nothing, and so asks for nothing."""
+        return not self.facets and not any(character.isalnum() for character in self.text)
 
     def url(self, path: str = "/search") -> str:
         """The stable address of this request: parameters in one order, defaults left out."""
