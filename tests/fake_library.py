@@ -232,10 +232,10 @@ class FakeLibrary:
         facets: Mapping[str, Sequence[str]] | None = None,
     ) -> Results:
         self._called("search")
-        if not text.strip():
+        if not text.strip() and not facets:
             raise InputError("the query is empty; say what to search for")
         words = re.findall(r"\w+", text.lower().replace("au:", ""))
-        found = [p for p in self.papers.values() if self._score(p, words)]
+        found = [p for p in self.papers.values() if self._score(p, words) or not words]
         chosen = [p for p in found if all(set(v) & set(_values(p, k)) for k, v in (facets or {}).items())]
         chosen.sort(key=_order, reverse=sort != "oldest")
         if sort == "relevance":

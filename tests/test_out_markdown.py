@@ -36,7 +36,7 @@ WICKED = [
     "* item", "> quote", "=====", "-----", "***", "```\ncode\n```", "    code", "~~gone~~", "| a | b |",
     "[x]: https://evil.org", "a\\", "\\[x](y)", "x]\\(y)", "`code", "**bold", "a\n\n# Head", "a\n<div>",
     "line  \nbreak", "$x$ and $$y$$", "A_b_c", "__init__", "![", "](https://evil.org)", "&copy;", "http://",
-    "HTTPS://evil.org", "WWW.evil.org",
+    "HTTPS://evil.org", "WWW.evil.org", "evil.org", "http.evil.co.uk/x", "www.1.2",
 ]  # fmt: skip
 
 

@@ -527,8 +527,10 @@ def test_an_empty_question_gets_a_hint_and_asks_nothing(client: TestClient, libr
 
 
 def test_a_filter_alone_lists_its_papers(client: TestClient, library: FakeLibrary) -> None:
-    page(client, "/search?area=Theory")
+    parsed = page(client, "/search?area=Theory")
     assert "search" in library.calls
+    assert parsed.all("ol", class_="hits")
+    assert parsed.text("title").startswith("Papers")
 
 
 def test_nothing_found_offers_a_way_on(client: TestClient) -> None:

@@ -16,7 +16,7 @@ from broadsheet.text import to_plain
 from broadsheet.venues import venue_name
 
 _SIGNS = re.compile(
-    r"[\\`*_\[\]<~|$@]|&(?=#?\w+;)|:(?=//)|(?<=\bwww)\."
+    r"[\\`*_\[\]<~|$@]|&(?=#?\w+;)|:(?=//)|(?<=\bwww)\.|(?<=\w)\.(?=[^\W\d_]{2})"
     r"|^[#>+=-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]|(?<=^\d{3})[.)]|(?<=^\d{4})[.)]",  # what begins a heading, a list…
     re.IGNORECASE,
 )

@@ -41,8 +41,12 @@ def write(papers: Iterable[Paper]) -> Iterator[str]:
 
 def to_ris(paper: Paper) -> str:
     """The entry of a paper."""
-    lines = [f"{tag}  - {text}" for tag, value in _tags(paper) if (text := writable(value))]
-    return "\n".join([*dict.fromkeys(lines), "ER  - ", "", ""])
+    lines: dict[tuple[str, int], None] = {}
+    for number, (tag, value) in enumerate(_tags(paper)):
+        if text := writable(value):
+            # Two authors may have one name; everything else is said once.
+            lines[f"{tag}  - {text}", number if tag == "AU" else 0] = None
+    return "\n".join([*(line for line, _ in lines), "ER  - ", "", ""])
 
 
 def _tags(paper: Paper) -> Iterator[tuple[str, str]]:
