@@ -1,9 +1,9 @@
 """One paper or two: the field's papers from four collections in one library, what was merged, and what was missed.
 
-``python -m bench merging`` imports them (time, memory), and writes two samples of merges to ``bench/judged`` unless these
-are there: 200 random ones, and 100 random ones among those without a common identifier. Verdicts are put in by hand
-(column ``verdict``: ``right``, ``wrong`` or ``unsure``, and why) and counted here. Then the same records without any
-identifier go into a second library: of the pairs that do share one, how many find each other all the same?
+``python -m bench merging`` imports them (time, memory) and writes two samples of merges to ``bench/judged`` unless
+these are there: 200 random ones, and 100 random ones among those without a common identifier. Verdicts are put in by
+hand (column ``verdict``: ``right``, ``wrong`` or ``unsure``, and why) and counted here. Then the same records without
+any identifier go into a second library: of the pairs that do share one, how many find each other all the same?
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ JUDGED = Path(__file__).resolve().parent / "judged"
 SAMPLES = {"merges": 200, "merges_without_identifier": 100}
 HOME = CACHE / "merging"
 SEED = 3
-_COLUMNS = ("number", "rule", "source_a", "key_a", "title_a", "authors_a", "venue_a", "year_a", "ids_a")
-_COLUMNS += tuple(name.replace("_a", "_b") for name in _COLUMNS[2:]) + ("verdict", "why")
+_FACTS = ("source", "key", "title", "authors", "venue", "year", "ids")
+_COLUMNS = ("number", "rule", *(f"{name}_a" for name in _FACTS), *(f"{name}_b" for name in _FACTS), "verdict", "why")
 
 
 def import_all(home: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Makes parts of ``docs/cli.md``, ``api.md`` and ``settings.md``: ``python -m broadsheet.cli.reference docs``.
+"""Makes parts of the pages ``cli``, ``api``, ``import`` and ``settings``: ``python -m broadsheet.cli.reference docs``.
 
 A page keeps what is written by hand; only what lies between its two marker lines is made here, from the commands,
 the routes and the settings themselves. A test compares.
@@ -24,11 +24,18 @@ WIDTH = 88
 
 def commands_text() -> str:
     """The help of every command, each under a heading of its own."""
-    parts = [_section("broadsheet", command, None)]
-    with click.Context(command, info_name="broadsheet", **command.context_settings) as context:
-        for name in command.list_commands(context):
-            parts.append(_section(f"broadsheet {name}", command.commands[name], context))
-    return "\n".join(parts)
+    return "\n".join(_sections("broadsheet", command, None))
+
+
+def _sections(heading: str, described: click.Command, parent: click.Context | None) -> list[str]:
+    """A command, and after a group all its commands."""
+    parts = [_section(heading, described, parent)]
+    if isinstance(described, click.Group):
+        name = heading.rpartition(" ")[2]
+        with click.Context(described, info_name=name, parent=parent, **described.context_settings) as context:
+            for inner in described.list_commands(context):
+                parts += _sections(f"{heading} {inner}", described.commands[inner], context)
+    return parts
 
 
 def _section(heading: str, described: click.Command, parent: click.Context | None) -> str:
@@ -52,6 +59,19 @@ def settings_text() -> str:
 def _bounds(metadata: Mapping[str, Any]) -> str:
     low, high = metadata.get("low"), metadata.get("high")
     return "" if low is None else f" From {low:,} to {high:,}."
+
+
+def import_text() -> str:
+    """The headings of tables that are known, the columns that are written, and the types of publication."""
+    from broadsheet.sources.csvform import COLUMNS
+    from broadsheet.sources.headings import DETAILS, FIELDS
+
+    lines = ["| What | Headings |", "|---|---|"]
+    lines += [f"| {name} | {known.replace('; ', ', ')} |" for name, known in FIELDS.items()]
+    lines += ["", "Kept as details, and written again:", "", "| What | Headings |", "|---|---|"]
+    lines += [f"| {name} | {known.replace('; ', ', ')} |" for name, known in DETAILS.items()]
+    lines += ["", f"`broadsheet export` writes the columns {', '.join(f'`{name}`' for name in COLUMNS)}.", ""]
+    return "\n".join(lines)
 
 
 def api_text() -> str:
@@ -104,7 +124,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     return words.replace("string", "text").replace("date", "day")
 
 
-PAGES = {"api.md": api_text, "cli.md": commands_text, "settings.md": settings_text}
+PAGES = {"api.md": api_text, "cli.md": commands_text, "import.md": import_text, "settings.md": settings_text}
 
 
 def renewed(page: str, made: str) -> str:
