@@ -63,7 +63,7 @@ check: $(tools)
 
 test: check
 	@echo "3/3 pytest"
-	@$(bin)/python -m pytest $(PYTEST)
+	@$(bin)/python -m pytest -n auto --dist loadfile $(PYTEST)
 
 bench: $(tools)
 	@$(bin)/python -m bench $(BENCH)

@@ -146,7 +146,6 @@ def test_one_paper_by_any_form_of_its_identifier(inside: Inside, library: Path, 
         (["split", "999999"], "999999"),
         (["merge", "1", "nothing"], "nothing"),
         (["import", "no such file.jsonl"], "no such file.jsonl"),
-        (["import", "."], "."),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_status_1(

@@ -11,7 +11,7 @@ from broadsheet.library import Library
 from tests.shared import ROOT
 
 PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
-PARTS = {"index", "searcher"}  # the rooms behind
+PARTS = {"index", "searcher", "index_writer"}  # the rooms behind
 
 
 def test_the_example_runs(

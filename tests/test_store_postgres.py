@@ -116,7 +116,7 @@ def test_migrations_make_the_same_tables(server: str, url: str) -> None:
     engine.dispose()
     open_store(url).close()
     assert tables(url) == migrated
-    assert len(migrated) == 11
+    assert len(migrated) == 13
 
 
 HOLDER = """

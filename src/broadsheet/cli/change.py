@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHOWN_REFUSALS = 10
 
 
-@click.command("import", no_args_is_help=True)
+@click.command("import", no_args_is_help=True, short_help="Read papers from files into the library.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--list-merged", is_flag=True, help="Name every entry that joined a paper which was there already.")
 @click.option("--sample", is_flag=True, help="Import the papers that come with broadsheet.")

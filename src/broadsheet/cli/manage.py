@@ -131,7 +131,7 @@ def config(path: bool, as_json: bool) -> None:
     click.echo("\n".join(table((row["name"], f"{row['value']!r:<24} {row['from']}") for row in rows)))
 
 
-@click.command(short_help="Write papers for other programs, or every record as it came.")
+@click.command(short_help="Write papers for other programs.")
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMS), help="Format; else what FILE is called, else records.")
 @click.option("--search", "query", default="", metavar="QUESTION", help="Only papers that a search finds.")

@@ -36,6 +36,7 @@ def update(sources: tuple[str, ...], encode: bool, as_json: bool) -> int:
       broadsheet update
       broadsheet update arxiv:cs.LG huggingface
     """
+    from broadsheet.ingest.enriching import PREFIX
     from broadsheet.model import SourceState
 
     with opened() as library:
@@ -46,7 +47,8 @@ def update(sources: tuple[str, ...], encode: bool, as_json: bool) -> int:
         write_json([plain(asdict(report)) for report in reports])
     else:
         _print_reports(reports)
-    return 1 if all(report.state is SourceState.FAILED for report in reports) else 0
+    of_sources = [report for report in reports if not report.name.startswith(PREFIX)]
+    return 1 if all(report.state is SourceState.FAILED for report in of_sources) else 0
 
 
 def _say(report: SourceReport) -> None:

@@ -204,21 +204,27 @@ def _best_spelling(names: tuple[str, ...], ordered: Sequence[Reading]) -> tuple[
     Only where the other list has one such person, and is no longer than a page: else nobody knows which of two is
     meant.
     """
-    others = [r.authors for r in ordered if r.authors != names and 0 < len(r.authors) <= 100]
+    others = {r.authors for r in ordered if r.authors != names and 0 < len(r.authors) <= 100}
     if not others or len(names) > 100:
         return names
+    # Each spelling is compared once, however many records have it.
+    fits = {
+        spelling: [i for i, name in enumerate(names) if same_person(name, spelling)]
+        for spelling in {spelling for other in others for spelling in other}
+    }
     best = list(names)
-    for i, name in enumerate(names):
-        for other in others:
-            alike = [candidate for candidate in other if same_person(name, candidate)]
-            if len(alike) == 1 and sum(same_person(alike[0], own) for own in names) == 1:
-                best[i] = max(best[i], alike[0], key=lambda spelling: (_fullness(spelling), spelling))
+    for other in others:
+        alike: dict[int, list[str]] = {}
+        for spelling in other:
+            for i in fits[spelling]:
+                alike.setdefault(i, []).append(spelling)
+        for i, found in alike.items():
+            if len(found) == 1 and len(fits[found[0]]) == 1:
+                best[i] = max(best[i], found[0], key=lambda spelling: (_fullness(spelling), spelling))
     return tuple(best)
 
 
-def _publication(
-    ordered: Sequence[Reading], origins: dict[str, str]
-) -> tuple[str, int | None, str, Sequence[Reading]]:
+def _publication(ordered: Sequence[Reading], origins: dict[str, str]) -> tuple[str, int | None, str, Sequence[Reading]]:
     """Venue, year and status, which belong together, and the records, the venue's own first.
 
     Where a paper was rejected is not where it appeared.

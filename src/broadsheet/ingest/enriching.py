@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
-from itertools import islice
+from datetime import datetime, timedelta
+from itertools import islice, takewhile
 
 from broadsheet.errors import FetchError, InputError, StoppedError, StoreError
 from broadsheet.ingest.update import Take
 from broadsheet.model import Identifier, ImportSummary, Paper, SourceReport, SourceState, SourceStatus
 from broadsheet.net import Client
 from broadsheet.sources.base import Enricher
-from broadsheet.sources.enrichment import wanted
+from broadsheet.sources.enrichment import batches, wanted
 from broadsheet.store import Store
 
 _LOG = logging.getLogger(__name__)
@@ -39,15 +39,24 @@ def enrich(
     """
     begun, name = time.monotonic(), PREFIX + enricher.name
     cursor, status = store.source_states().get(name, ("0", SourceStatus(name)))
-    papers, cursor = _candidates(store, int(cursor), limit)
-    total, state, message = ImportSummary(), SourceState.OK, ""
+    if status.asked and now() < status.asked + timedelta(seconds=status.wait):
+        return SourceReport(name=name, state=status.state, message=f"not asked: {status.message}")
+    newest, others = (
+        store.newest(LOOK_AT * limit),
+        list(islice(store.iterate_papers(after=int(cursor)), LOOK_AT * limit)),
+    )
+    left = dict.fromkeys(_asked_for(store, enricher, [*newest, *others], now()))
+    total, state, message, wait = ImportSummary(), SourceState.OK, "", 0.0
     try:
-        for chunk in _chunks(_asked_for(store, enricher, papers, now())[:limit], enricher.batch):
+        for chunk in batches(list(left)[:limit], enricher.batch):
             for page in enricher.fetch(client, chunk):
                 total += take(enricher.parse(page))
             store.add_lookups(enricher.name, chunk, now())
+            for identifier in chunk:
+                del left[identifier]
     except (FetchError, InputError) as error:
         state, message = SourceState.FAILED, str(error)
+        wait = (error.retry_after or 0.0) if isinstance(error, FetchError) else 0.0
     except (StoreError, StoppedError):
         raise
     except Exception as error:  # a fault of ours in one service must not stop the others
@@ -62,8 +71,9 @@ def enrich(
         fetched=status.fetched if failed else now(),
         records=status.records + total.new,
         failures=status.failures + 1 if failed else 0,
+        wait=wait,
     )
-    store.set_source_state(name, cursor, status)
+    store.set_source_state(name, _after(cursor, others, left), status)
     return SourceReport(
         name=name,
         state=state,
@@ -78,19 +88,15 @@ def enrich(
     )
 
 
-def _candidates(store: Store, after: int, limit: int) -> tuple[list[Paper], str]:
-    """Papers to look at, and where the next run goes on in the round over all papers."""
-    newest = store.newest(LOOK_AT * limit)
-    others = list(islice(store.iterate_papers(after=after), LOOK_AT * limit))
-    known = {paper.id for paper in newest}
-    return [*newest, *(paper for paper in others if paper.id not in known)], str(others[-1].id if others else 0)
+def _after(cursor: str, others: Sequence[Paper], left: Collection[Identifier]) -> str:
+    """Where the next run goes on in the round over all papers: before the first that is still to be asked about."""
+    if not others:
+        return "0"
+    done = takewhile(lambda paper: not any(identifier in left for identifier in paper.identifiers), others)
+    return str(max((paper.id for paper in done), default=cursor))
 
 
 def _asked_for(store: Store, enricher: Enricher, papers: Sequence[Paper], now: datetime) -> list[Identifier]:
     named = {i for paper in papers for i in paper.identifiers if i.scheme in enricher.schemes}
     before = store.lookups(enricher.name, named)
     return wanted(papers, [enricher], lambda _, identifier: before.get(identifier), now).get(enricher.name, [])
-
-
-def _chunks(identifiers: Sequence[Identifier], size: int) -> list[Sequence[Identifier]]:
-    return [identifiers[i : i + size] for i in range(0, len(identifiers), size)]

@@ -129,6 +129,8 @@ def _update_one(
     take: Take,
     finish: Finish,
 ) -> SourceReport:
+    with store.writing():
+        pass  # raises BusyError before a server is asked for what could not be stored
     begun, started = time.monotonic(), now()
     cursor, status = store.source_states().get(source.name, ("", SourceStatus(source.name)))
     run = _Run(replace(status, asked=started, wait=0.0), cursor)

@@ -57,12 +57,13 @@ class Background:
 
     def details(self) -> dict[str, Any]:
         """What is going on, for ``Status.details``."""
-        found: dict[str, Any] = {f"{name}_trouble": text for name, text in self._trouble.items()}
-        if self._total > self._done:
-            rate = self._done / max(time.monotonic() - self._since, 1e-9)
-            found["encoding"] = f"{self._done:,} of {self._total:,}"
-            if self._done:
-                found["encoding_minutes_left"] = round((self._total - self._done) / rate / 60, 1)
+        found: dict[str, Any] = {f"{name}_trouble": text for name, text in self._trouble.copy().items()}
+        done, total = self._done, self._total  # the threads go on meanwhile
+        if total > done:
+            rate = done / max(time.monotonic() - self._since, 1e-9)
+            found["encoding"] = f"{done:,} of {total:,}"
+            if done:
+                found["encoding_minutes_left"] = round((total - done) / rate / 60, 1)
         return found
 
     def _repeat(self, name: str, job: Callable[[], object], every: float) -> None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
-from broadsheet.errors import SettingsError
+from broadsheet.errors import BusyError, SettingsError
 from broadsheet.ingest import Follower, import_items, next_run, time_of
 from broadsheet.ingest.enriching import enrich
 from broadsheet.ingest.update import update
-from broadsheet.model import ImportSummary, SourceReport, SourceStatus
+from broadsheet.model import ImportSummary, SourceReport, SourceState, SourceStatus
 from broadsheet.net import Client
 from broadsheet.settings import Settings, proxies
 from broadsheet.sources import Item
 from broadsheet.sources.base import Entry, Source
 from broadsheet.sources.catalogue import Options, open_enrichers, open_source
+from broadsheet.store.lock import FolderLock
 
 if TYPE_CHECKING:
     from broadsheet.library.facade import Library
@@ -34,19 +35,35 @@ class Updater:
         self._library = library
         self._settings = library.settings
         self._options = options_of(library.settings)
-        self._running = threading.Lock()  # a run by hand and one on the schedule would ask everything twice
 
-    def sources(self, names: Sequence[str] = ()) -> list[Source]:
-        """The configured sources in order; with ``names`` only these. Raises SettingsError."""
-        wanted = list(dict.fromkeys(names or self._settings.sources))
-        return [open_source(name, self._options) for name in wanted]
+    def _configured(self) -> dict[str, Source | SettingsError]:
+        """The sources of the settings in order, by their own names; for one that cannot be opened, why."""
+        found: dict[str, Source | SettingsError] = {}
+        for text in self._settings.sources:
+            try:
+                source = open_source(text, self._options)
+            except SettingsError as error:
+                found[text] = error
+            else:
+                found.setdefault(source.name, source)
+        return found
+
+    def _named(self, names: Sequence[str]) -> dict[str, Source | SettingsError]:
+        """Sources that somebody names, by their own names. Raises SettingsError."""
+        return {source.name: source for source in (open_source(name, self._options) for name in names)}
 
     def statuses(self, now: datetime) -> list[SourceStatus]:
-        """How each configured source stands and when it is due."""
+        """How each configured source stands and when it is due; one that cannot be opened has failed, and never is."""
         states = self._library.store.source_states()
         at = time_of(self._settings.update_at)
-        found = [states[name][1] if name in states else SourceStatus(name) for name in self._settings.sources]
-        return [replace(status, due=next_run(status, at, now)) for status in found]
+        found: list[SourceStatus] = []
+        for name, source in self._configured().items():
+            if isinstance(source, SettingsError):
+                found.append(SourceStatus(name, SourceState.FAILED, str(source)))
+            else:
+                status = states[name][1] if name in states else SourceStatus(name)
+                found.append(replace(status, due=next_run(status, at, now)))
+        return found
 
     def due(self, now: datetime) -> list[str]:
         """The names of the sources that the schedule says to ask now."""
@@ -60,18 +77,27 @@ class Updater:
         should_stop: Callable[[], bool] = lambda: False,
         pause: Callable[[float], None] = time.sleep,
     ) -> list[SourceReport]:
-        """Ask sources for what is new, then the services for what papers lack. Raises SettingsError, StoreError.
+        """Ask sources for what is new, then the services for what papers lack.
 
-        ``pause`` waits between requests, and may raise StoppedError to end the run.
+        A configured source that cannot be opened is a report, as is every failure; a named one raises SettingsError.
+        ``pause`` waits between requests, and may raise StoppedError to end the run. Raises SettingsError, StoreError,
+        and BusyError while another update of this library runs.
         """
-        sources = self.sources(names)
+        wanted = self._named(names) if names else self._configured()
         at = time_of(self._settings.update_at)
-        if not sources:
+        if not wanted:
             raise SettingsError("no source is configured; add one, such as: broadsheet sources add arxiv:cs.LG")
-        with self._running, client_of(self._settings, pause) as client:
-            reports = update(
+        reports = [
+            SourceReport(name, SourceState.FAILED, str(source))
+            for name, source in wanted.items()
+            if isinstance(source, SettingsError)
+        ]
+        for report in reports:
+            on_source(report)
+        with self._alone(), client_of(self._settings, pause) as client:
+            reports += update(
                 self._library.store,
-                sources,
+                [source for source in wanted.values() if not isinstance(source, SettingsError)],
                 client,
                 now=_now,
                 take=self._take,
@@ -86,6 +112,19 @@ class Updater:
                 reports.append(report)
                 on_source(report)
         return reports
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other updates out, also those of other processes: two would ask everything twice, and too fast."""
+        lock = FolderLock(self._settings.home / "update")
+        try:
+            lock.acquire(0)
+        except BusyError as error:
+            raise BusyError("another process is updating this library; wait for it to end and try again") from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _take(self, entries: Iterator[Entry]) -> ImportSummary:
         """Store entries and index them at once."""
@@ -112,7 +151,9 @@ def client_of(settings: Settings, pause: Callable[[float], None]) -> Client:
     for text in settings.mirrors:
         host, separator, url = text.partition("=")
         if not separator or not url.startswith(("http://", "https://")):
-            raise SettingsError(f"mirrors: {text!r} is not HOST=URL, such as export.arxiv.org=https://mirror.example.org")
+            raise SettingsError(
+                f"mirrors: {text!r} is not HOST=URL, such as export.arxiv.org=https://mirror.example.org"
+            )
         mirrors[host] = url
     return Client(
         contact=settings.contact,

@@ -91,8 +91,8 @@ def _is_closed(text: str) -> bool:
     """Whether a field of this text ends where it should, by programs that count escaped braces and others."""
     if "\\" not in text:
         return is_balanced(text)
-    ends_in_backslash = (len(text) - len(text.rstrip("\\"))) % 2
-    return not ends_in_backslash and is_balanced(text) and is_balanced(_ESCAPED.sub("", text))
+    # Some take the last of two backslashes for one that escapes the field's own brace.
+    return not text.endswith("\\") and is_balanced(text) and is_balanced(_ESCAPED.sub("", text))
 
 
 def verbatim(raw: str) -> str:

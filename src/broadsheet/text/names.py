@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .clean import clean
 from .folding import fold
@@ -75,10 +76,11 @@ def name_key(name: str) -> tuple[str, str]:
     return family, given[0][0] if given else ""
 
 
-def _given_and_family(name: str) -> tuple[list[str], str]:
+@lru_cache(maxsize=1 << 14)  # the same names are compared over and over
+def _given_and_family(name: str) -> tuple[tuple[str, ...], str]:
     """Folded given names and the family name of a name in any written form."""
     if "\ufffd" in name:
-        return [], ""
+        return (), ""
     shown = display_name(name)
     if _HAN.search(shown):
         return _east_asian(shown)
@@ -86,7 +88,7 @@ def _given_and_family(name: str) -> tuple[list[str], str]:
     while len(words) > 1 and _SUFFIX.fullmatch(words[-1]):
         words.pop()
     if not words:
-        return [], ""
+        return (), ""
     if len(words) >= 2 and _are_initials(words[-1]) and "." not in shown and (len(words[0]) > 1 or len(words) == 2):
         family_words, given_words = words[:-1], list(words[-1])
     else:
@@ -98,7 +100,7 @@ def _given_and_family(name: str) -> tuple[list[str], str]:
         family_words, given_words = words[start:], words[:start]
     while len(family_words) > 1 and fold(family_words[0]) in _PARTICLES:
         family_words = family_words[1:]
-    given = [folded for folded in (_letters(word) for word in given_words) if folded]
+    given = tuple(folded for folded in (_letters(word) for word in given_words) if folded)
     return given, " ".join(_letters(word) for word in family_words)
 
 
@@ -110,11 +112,11 @@ def _letters(word: str) -> str:
     return re.sub(r"[\W_]+", "", fold(word))
 
 
-def _east_asian(shown: str) -> tuple[list[str], str]:
+def _east_asian(shown: str) -> tuple[tuple[str, ...], str]:
     name = re.sub(r"[\s·・]+", "", shown)
     length = 2 if name[:2] in _DOUBLE_SURNAMES else 1
     given = name[length:]
-    return ([given] if given else []), name[:length]
+    return ((given,) if given else ()), name[:length]
 
 
 def same_person(a: str, b: str) -> bool:
@@ -139,7 +141,7 @@ def _same_family(a: str, b: str) -> bool:
     return a == b or f" {a}".endswith(f" {b}") or f" {b}".endswith(f" {a}")
 
 
-def _agree(a: list[str], b: list[str]) -> bool:
+def _agree(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     if not a or not b:
         return not a and not b
     if "".join(a) == "".join(b):

@@ -58,7 +58,8 @@ def _plainer(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _is_no_word(character: str) -> bool:
     """Whether a character is a punctuation mark, space or sign that stands for no letter or digit (as ™ does)."""
-    return unicodedata.category(character)[0] in "PZS" and not any(map(str.isalnum, fold(character)))
+    sign = unicodedata.category(character)[0] in "PZS" and not _SINGLE.match(character)  # radicals are signs
+    return sign and not any(map(str.isalnum, fold(character)))
 
 
 def words_that(text: str, wanted: Callable[[str], bool]) -> list[Token]:
