@@ -146,8 +146,9 @@ class FakeLibrary:
     def merge(self, a: int, b: int, why: str) -> None:
         self._asked("merge", a, b, why)
 
-    def split(self, record: int, why: str) -> None:
+    def split(self, record: int, why: str) -> int:
         self._asked("split", record, why)
+        return 8
 
     def rebuild_index(self, on_batch: Callable[[int], None]) -> None:
         self._asked("rebuild_index")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from pybtex.database import Entry, parse_string
 
 from broadsheet.model import Identifier, Link, LinkKind, Paper, Scheme
 from broadsheet.sources.bibtex import citation_key, escape, is_balanced, sorted_name, to_bibtex
+
+ARXIV = Identifier(Scheme.ARXIV, "2403.00001")
 
 
 def paper(title: str = "A Map of Rivers", *authors: str, number: int = 1, **fields: Any) -> Paper:
@@ -205,6 +208,22 @@ def test_a_key_does_not_change_between_exports() -> None:
 
 
 # --- addresses and the rest
+
+
+@pytest.mark.parametrize(
+    ("fields", "month"),
+    [
+        ({"year": 2024, "published": date(2024, 3, 1)}, "March"),
+        ({"year": 2024, "published": date(2024, 3, 1), "venue": "Bee World", "kind": "article"}, "March"),
+        ({"year": 2025, "published": date(2024, 3, 1)}, None),  # the year in print is another
+        ({"year": 2024, "published": date(2024, 3, 1), "details": (("month", "may"),)}, "May"),
+        # the month of the preprint is not that of the conference
+        ({"year": 2024, "published": date(2024, 3, 1), "venue": "icml", "identifiers": (ARXIV,)}, None),
+        ({"year": 2024}, None),
+    ],
+)
+def test_the_month_of_publication(fields: dict[str, Any], month: str | None) -> None:
+    assert read(paper(**fields)).fields.get("month") == month
 
 
 def test_addresses_survive() -> None:  # F10

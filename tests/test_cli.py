@@ -370,7 +370,8 @@ def test_merge_of_one_paper_with_itself_does_nothing(fake: FakeLibrary, call: Ca
 
 
 def test_split(fake: FakeLibrary, call: Call) -> None:
-    assert call("split", "3", "--why", "other").code == 0
+    done = call("split", "3", "--why", "other")
+    assert (done.code, done.out) == (0, "Split: record 3 has a paper of its own now: 8\n")
     assert ("split", 3, "other") in fake.calls
 
 
@@ -453,6 +454,7 @@ def test_export_to_the_output_and_to_a_file(fake: FakeLibrary, call: Call, tmp_p
         (["x.csv"], "csv"),
         (["x.md"], "markdown"),
         (["--format", "jsonl", "x.jsonl"], "jsonl"),
+        (["--format", "jsonl", "x.txt"], "jsonl"),
         (["--format", "ris", "x.bib"], "ris"),
     ],
 )
@@ -471,6 +473,17 @@ def test_export_of_what_a_search_finds(fake: FakeLibrary, call: Call) -> None:
     done = call("export", "--search", "bees")
     assert (done.code, "--format" in done.err) == (2, True)
     assert call("export", "--format", "docx").code == 2
+
+
+def test_export_to_a_name_that_says_no_format_is_refused(fake: FakeLibrary, call: Call, tmp_path: Path) -> None:
+    done = call("export", str(tmp_path / "x.xlsx"))
+    assert (done.code, ".xlsx says no format; give --format" in done.err) == (2, True)
+    assert list(tmp_path.glob("x*")) == []
+
+
+def test_json_lines_of_a_search_hold_its_papers(fake: FakeLibrary, call: Call, tmp_path: Path) -> None:
+    assert call("export", "--search", "bees", str(tmp_path / "x.jsonl")).code == 0
+    assert (tmp_path / "x.jsonl").read_text("utf-8") == "jsonl of bees\n"
 
 
 # --- update, sources
@@ -532,7 +545,7 @@ def test_sources_are_added_to_and_taken_from_the_settings_file(home: Path, call:
     assert load_settings(home, {}).sources == ("arxiv:cs.LG", "huggingface")
     assert "# not the default" in file.read_text("utf-8")
     assert load_settings(home, {}).port == 9000
-    assert call("sources", "remove", "arxiv:cs.LG").code == 0
+    assert call("sources", "remove", "arxiv:cs.LG").out == f"1 source in {file}: huggingface\n"
     assert load_settings(home, {}).sources == ("huggingface",)
     done = call("sources", "remove", "arxiv:cs.LG")
     assert (done.code, "is not among the sources: huggingface" in done.err) == (1, True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,9 @@ from hypothesis import strategies as st
 from broadsheet.cli.common import safe
 from broadsheet.cli.manage import write_whole
 from broadsheet.cli.progress import Progress, duration
-from broadsheet.cli.render import authors_line, html_to_text, paint, results_lines, wrapped
+from broadsheet.cli.render import authors_line, facts_line, html_to_text, paint, paper_lines, results_lines, wrapped
 from broadsheet.errors import BroadsheetError, StoreError
-from broadsheet.model import Results
+from broadsheet.model import Notice, NoticeKind, Place, Results, Version
 from tests.cli_fake import HIT
 
 # --- text for terminals
@@ -129,6 +131,26 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 # --- files
+
+
+def test_a_paper_says_what_became_of_it_and_where_it_appeared() -> None:
+    found = replace(
+        HIT.paper,
+        notices=(Notice(NoticeKind.WITHDRAWN, "Lemma 3 is *wrong*.", date(2026, 3, 2)), Notice(NoticeKind.CONCERN)),
+        places=(Place("pmlr", "icml", 2024), Place("huggingface", listed=date(2024, 1, 5))),
+        versions=(Version(1, date(2024, 1, 2)), Version(2)),
+    )
+    lines = list(paper_lines(found, [], []))
+    assert "WITHDRAWN on 2026-03-02: Lemma 3 is wrong." in lines
+    assert "EXPRESSION OF CONCERN" in lines
+    assert {"Appeared: ICML 2024", "Appeared: huggingface, listed 2024-01-05"} <= set(lines)
+    assert "Versions: v1 of 2024-01-02, v2" in lines
+    assert facts_line(found).startswith("WITHDRAWN | EXPRESSION OF CONCERN | ICML 2024 | ")
+
+
+def test_one_place_and_one_version_are_not_listed() -> None:
+    found = replace(HIT.paper, places=(Place("pmlr", "icml", 2024),), versions=(Version(1),))
+    assert not [line for line in paper_lines(found, [], []) if line.startswith(("Appeared", "Versions", "WITHDRAWN"))]
 
 
 def test_a_failed_export_leaves_the_old_file(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def arxiv(value: str) -> Identifier:
         ("arXiv 1810.04805", "1810.04805", None),
         ("arXiv:1604.03410 [cs]", "1604.03410", None),
         ("arXiv:1604.03410v1 [cs.LG]", "1604.03410", 1),
+        ("arXiv:1604.03410 [cond-mat, physics:quant-ph]", "1604.03410", None),
         ("1810.04805v2.pdf", "1810.04805", 2),
         ("10.48550/arXiv.1810.04805", "1810.04805", None),
         ("https://doi.org/10.48550/ARXIV.1707.08052", "1707.08052", None),

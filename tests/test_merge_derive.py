@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import permutations
 
 import pytest
@@ -157,13 +158,29 @@ def test_a_spelling_that_fits_two_names_is_left_alone() -> None:
     )
 
 
+def test_a_paper_of_many_records_and_many_names_is_made_at_once() -> None:
+    families = [f"{a}{b}ov" for a in "Bcdfghkl" for b in ("ana", "ene", "ini", "ono", "unu", "asa", "ese", "isi")]
+    records = [
+        record(
+            "T",
+            key=f"k{i}",
+            authors=tuple(f"{'A.' if (i + j) % 3 else 'Ada'} {name}" for j, name in enumerate(families)),
+        )
+        for i in range(200)
+    ]
+    begun = time.perf_counter()
+    paper = derive(1, records)
+    assert time.perf_counter() - begun < 10, "of minutes, if each name is compared with each of each record"
+    assert paper.authors == tuple(f"Ada {name}" for name in families)
+
+
 def test_venue_and_year_come_from_the_publication() -> None:
     preprint = record("T", venue="arXiv", year=2019, status="v2", source="arxiv")
     published = record("T", venue="icml", year=2020, source="listing")
     paper = derived(preprint, published)
     assert (paper.venue, paper.year, paper.status) == ("icml", 2020, "")
     assert paper.origins["year"] == paper.origins["venue"] == f"listing:{published.key}"
-    assert (derived(preprint, record("T")).venue, derived(preprint, record("T")).status) == ("arXiv", "v2")
+    assert (derived(preprint, record("T")).venue, derived(preprint, record("T")).status) == ("arxiv", "v2")
     assert derived(record("T", status="Oral"), record("T")).status == "Oral"
     assert derived(record("T", venue="icml"), preprint).year == 2019
     assert derived(record("T", published=day("2018-03-01"))).year == 2018

@@ -117,7 +117,7 @@ def test_what_else_there_is() -> None:
         **{"PMID": "123", "keyword": "bees, wax", "URL": "https://example.org/b", "abstract": "Hum.", "section": "A"},
         **{"custom": {"x": 1}, "container-title-short": "Ap.", "note": "arXiv:1907.00001"},
     )
-    assert (found.venue, found.keywords, found.abstract) == ("apis", ("bees", "wax"), "Hum.")
+    assert (found.venue, found.keywords, found.abstract) == ("Apis", ("bees", "wax"), "Hum.")
     assert {str(i) for i in found.identifiers} == {"doi:10.1000/b", "pmid:123", "arxiv:1907.00001"}
     assert found.links == (Link(LinkKind.PAGE, "https://example.org/b"),)
     assert dict(found.details) == {

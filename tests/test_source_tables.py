@@ -244,7 +244,7 @@ def test_the_exports_that_people_have(kind: str) -> None:
     assert tables.sniff(EXPORTS[kind].encode(), "x")
     found = one(EXPORTS[kind])
     shown = [derive(1, [found]).authors, found.title, found.abstract, found.year, found.venue]
-    assert shown == [("Ann Ba", "Cy Lee"), "Bees", "On bees.", 2020, "apis"]
+    assert shown == [("Ann Ba", "Cy Lee"), "Bees", "On bees.", 2020, "Apis"]
     assert found.identifiers == (Identifier(Scheme.DOI, "10.1000/bee"),)
     details = dict(found.details)
     assert [details[name] for name in ("volume", "number", "pages", "journal")] == ["3", "2", "10--19", "Apis"]
@@ -266,7 +266,7 @@ def test_pubmed() -> None:
         '123,Bees,"Ba A, Lee C.",Apis. 2020,Ba A,Apis,2020,2020/03/16,,,10.1000/bee\n'
     )
     assert set(found.identifiers) == {Identifier(Scheme.PMID, "123"), Identifier(Scheme.DOI, "10.1000/bee")}
-    assert (found.authors, found.venue, found.published) == (("Ba A", "Lee C"), "apis", None)
+    assert (found.authors, found.venue, found.published) == (("Ba A", "Lee C"), "Apis", None)
 
 
 def test_embase_writes_the_publication_into_one_cell() -> None:

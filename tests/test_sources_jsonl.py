@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import orjson
 import pytest
 
-from broadsheet.model import Area, Identifier, Link, LinkKind, Record, Refusal, Scheme
+from broadsheet.ingest import derive
+from broadsheet.model import (
+    Area,
+    Identifier,
+    Link,
+    LinkKind,
+    Notice,
+    NoticeKind,
+    Record,
+    Refusal,
+    Scheme,
+    Version,
+)
 from broadsheet.sources import jsonl
 from broadsheet.sources.base import Limits
 from broadsheet.sources.jsonl import parse_entry
+from broadsheet.sources.out_jsonl import paper_to_json
 from tests.shared import ROOT
 from tests.test_sources_stream import items, refusals, titles, written
 
@@ -127,7 +142,11 @@ def test_identifiers(fields: dict[str, Any], identifiers: list[Identifier]) -> N
         ({"venue": "3dv"}, "3dv", None),
         ({"venues": ["acl"], "booktitle": "Proceedings of the 62nd Meeting"}, "acl", None),
         ({"journal": "Physical Review Letters"}, "Physical Review Letters", None),
-        ({"journal": {"name": "Nature"}}, "nature", None),
+        ({"journal": {"name": "Nature"}}, "Nature", None),
+        ({"journal": "Oncotarget"}, "Oncotarget", None),
+        ({"journal": "Nature 2021"}, "Nature", 2021),
+        ({"journal": "arXiv:2401.12345 [cond-mat, physics:quant-ph]"}, "arxiv", None),
+        ({"journal": "arXiv:math-ph/0310065"}, "arxiv", None),
         ({"conference": "ICLR"}, "iclr", None),
         ({"booktitle": "Proceedings of a Meeting"}, "Proceedings of a Meeting", None),
         ({"booktitle": "Proceedings", "id": "P19-1001"}, "acl", None),
@@ -303,3 +322,36 @@ def test_every_field_that_is_read_is_in_the_docs() -> None:
     assert len(read) > 50
     assert [name for name in sorted(read) if f"`{name}`" not in page] == []
     assert [name for name in sorted(read) if not re.search(rf"\b{name}\b", jsonl.__doc__)] == []
+
+
+def test_a_paper_written_as_json_comes_back_with_all_that_it_has() -> None:
+    first = Record(
+        source="s",
+        key="1",
+        raw="{}",
+        title="T",
+        authors=("Ada Byron",),
+        venue="Bee World",
+        year=2024,
+        kind="article",
+        published=date(2024, 3, 1),
+        month_only=True,
+        versions=(Version(1, date(2024, 1, 2)), Version(2)),
+        notices=(Notice(NoticeKind.RETRACTED, "Lemma 3.", date(2026, 3, 2)),),
+        counts=(("citations", 7),),
+        details=(("volume", "3"), ("pages", "1--9")),
+        added=datetime(2025, 1, 2, 3, 4, tzinfo=UTC),
+        former_titles=("An Older T",),
+    )
+    paper = derive(5, [first])
+    assert derive(5, [record(**paper_to_json(paper))]) == replace(paper, places=ANY, origins=ANY)
+
+
+def test_fields_of_the_same_names_in_other_files_mean_other_things() -> None:
+    assert record(id="p-1", kind="oral", versions=3, details="none").kind == ""
+
+
+def test_a_written_paper_that_was_changed_is_refused_with_the_field() -> None:
+    found = parsed(b'{"id": "broadsheet-5", "title": "T", "versions": [{"number": "first"}]}')
+    assert isinstance(found, Refusal)
+    assert found.reason.startswith("versions: not as `broadsheet export` writes it")

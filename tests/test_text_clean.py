@@ -38,6 +38,7 @@ GLYPHS = [
 ]
 
 TAGS = [
+    ("for <tex>$k$</tex>-Ray Lamps", "for $k$-Ray Lamps"),
     ("<i>\n In vitro\n </i> assay", "*In vitro* assay"),  # B14
     ("the <i>E. coli</i> genome", "the *E. coli* genome"),
     ("<b>1)</b> first", "**1)** first"),
@@ -90,6 +91,8 @@ ACCENTS = [
 ]
 
 COMMANDS = [
+    (r"known as \lq strange' metals", "known as ‘strange' metals"),
+    (r"known as \textquotedblleft strange\textquotedblright{} metals", "known as “strange” metals"),
     (r"\emph{one} \textit{two} {\em three} {\it four}", "*one* *two* *three* *four*"),
     (r"\textbf{one} {\bf two}", "**one** **two**"),
     (r"\textbf{\textit{both}}", "***both***"),

@@ -163,6 +163,15 @@ def test_where_nothing_can_be_stored_the_run_ends(store: Store, fakeweb: FakeWeb
         update(store, [Shelf()], client, now=lambda: NOW, take=take)
 
 
+def test_remarks_that_are_sentences_are_joined_without_a_stop_and_a_semicolon(store: Store, fakeweb: FakeWeb) -> None:
+    class Talker(Shelf):
+        def fetch(self, client: Client, cursor: str, now: datetime) -> Iterator[Page]:
+            for number, remark in enumerate(("The feed is full.", "Nothing changed."), 1):
+                yield Page("", b"[]", str(number), remark)
+
+    assert run(store, fakeweb, Talker())["shelf:one"].message == "The feed is full; Nothing changed."
+
+
 def test_the_worst_state_of_the_pages_is_the_sources_with_every_remark_once(store: Store, fakeweb: FakeWeb) -> None:
     fakeweb.on(HOST, "/one/1", page())
     fakeweb.on(HOST, "/one/2", page())

@@ -13,6 +13,7 @@ from broadsheet.cli import run
 from broadsheet.errors import BusyError, SettingsError
 from broadsheet.model import SourceState
 from broadsheet.store.lock import FolderLock
+from tests.arxiv_bodies import listing, rss, rss_item
 from tests.fakeweb import Answer, FakeWeb
 from tests.libraries import entry, write_entries
 from tests.test_updating import FEED, arxiv_day, feed, serving
@@ -146,3 +147,51 @@ def test_a_service_that_asks_to_be_left_alone_is(fakeweb: FakeWeb, tmp_path: Pat
             assert report.state is SourceState.FAILED
             assert "429" in report.message
         assert len([request for request in fakeweb.requests if request.host == "api.crossref.org"]) == 1
+
+
+# --- categories beside each other
+
+
+@pytest.mark.parametrize(
+    ("shown", "state"),
+    [
+        ("Showing new listings for Thursday, 13 August 2026", SourceState.QUIET),
+        ("Showing new listings for Wednesday, 12 August 2026", SourceState.STALE),
+        ("", SourceState.STALE),
+    ],
+)
+def test_a_small_category_without_papers_on_a_day_is_quiet_if_the_listing_page_says_so(
+    fakeweb: FakeWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str, state: SourceState
+) -> None:
+    days = ("Wed, 12 Aug 2026 00:00:00 -0400", "Thu, 13 Aug 2026 00:00:00 -0400")
+    fakeweb.on("rss.arxiv.org", "/rss/cs.GT", feed("cs.GT", 1, 90, day=days[0]), Answer(rss(day=days[1])))
+    fakeweb.on("rss.arxiv.org", "/rss/cs.CL", feed("cs.CL", 2, 95, day=days[0]), feed("cs.CL", 1300, day=days[1]))
+    fakeweb.on("arxiv.org", "/list/cs.GT/new", Answer(listing(day=shown)))
+    with serving(fakeweb, tmp_path, "arxiv:cs.GT", "arxiv:cs.CL") as library:
+        for number in (12, 13):
+            now = datetime(2026, 8, number, 16, tzinfo=UTC)
+            monkeypatch.setattr("broadsheet.library.updating._now", lambda now=now: now)
+            reports = library.update()
+        assert reports[0].state is state
+        assert library.sources()[0].state is state
+
+
+def test_a_withdrawn_paper_is_counted_once_whoever_tells_of_it(fakeweb: FakeWeb, tmp_path: Path) -> None:
+    day = arxiv_day(datetime.now(UTC))
+    gone = "<arxiv:comment>This paper has been withdrawn by the authors</arxiv:comment>"
+    shown = rss_item("2611.00001", "replace", day=day, more=gone)
+    fakeweb.on("rss.arxiv.org", "/rss/cs.LG", Answer(rss(shown, day=day)))
+    fakeweb.on(
+        "export.arxiv.org",
+        "/api/query",
+        Answer(
+            '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom"><entry>'
+            "<id>http://arxiv.org/abs/2611.00001v2</id><title>Small Models Learn</title>"
+            f"<author><name>Ann Lee</name></author>{gone}</entry></feed>"
+        ),
+    )
+    with serving(fakeweb, tmp_path, "arxiv:cs.LG", "arxiv-ids:2611.00001") as library:
+        reports = library.update()
+        assert library.paper("2611.00001").is_withdrawn
+        assert [report.new for report in reports] == [1, 1]
+        assert [report.withdrawn for report in reports] == [1, 0]

@@ -26,6 +26,9 @@ from broadsheet.venues import venue_key, venue_keys, venue_name
         ("siggraph", "siggraph", "SIGGRAPH"),
         ("corl", "corl", "CoRL"),
         ("interspeech", "interspeech", "Interspeech"),
+        ("Interspeech", "interspeech", "Interspeech"),
+        ("arXiv", "arxiv", "arXiv"),
+        ("bioRxiv", "biorxiv", "bioRxiv"),
         ("Annals of Made-Up Results", "Annals of Made-Up Results", "Annals of Made-Up Results"),
         ("", "", ""),
     ],
@@ -85,6 +88,7 @@ def test_a_facet_counts_a_venue_once_though_papers_bear_both_keys() -> None:
         ("Physical Review Letters", "Physical Review Letters"),
         ("PNAS", "pnas"),
         ("Nature", "Nature"),
+        ("Icml", "icml"),
         ("Learning Theory and Kernel Machines", "Learning Theory and Kernel Machines"),
     ],
 )  # fmt: skip

@@ -112,6 +112,8 @@ def test_how_long_ago(minutes: int, words: str) -> None:
     [
         ("arxiv:cs.LG", "arXiv cs.LG"),
         ("arxiv:cs.LG?since=2026-11-01&types=new,cross", "arXiv cs.LG"),
+        ("arxiv-search:ti:bees OR wasps?cat=cs.LG", "arXiv search ti:bees OR wasps"),
+        ("arxiv-ids:2401.12345", "arXiv 2401.12345"),
         ("huggingface", "Hugging Face"),
         ("virtual:icml/2025", "ICML 2025"),
         ("virtual:neurips/2025", "NeurIPS 2025"),

@@ -27,7 +27,9 @@ _ARXIV = (
     rf"|(?P<archive>{_ARCHIVE})(?:\.[a-z]{{2}})?/(?P<old>\d{{7}}))"
     r"(?:v(?P<version>[1-9]\d*))?"
 )
-_ARXIV_WHOLE = re.compile(rf"(?:arxiv\s*[:.]?\s*)?{_ARXIV}(?:\.(?:pdf|ps|ps\.gz))?\s*(?:\[[a-z.-]+\])?", re.IGNORECASE)
+_ARXIV_WHOLE = re.compile(
+    rf"(?:arxiv\s*[:.]?\s*)?{_ARXIV}(?:\.(?:pdf|ps|ps\.gz))?\s*(?:\[[a-z.,: -]+\])?", re.IGNORECASE
+)
 _ARXIV_PATH = re.compile(rf"/{_ARXIV}(?=[/.]|$)", re.IGNORECASE)
 _DOI_WHOLE = re.compile(r"(?:(?:urn:|info:)?doi\s*[:/=]?\s*)?(?P<doi>10\.\d{4,9}(?:\.\d+)*(?:/|%2f)\S+)", re.IGNORECASE)
 _DOI_PATH = re.compile(r"/(?P<doi>10\.\d{4,9}(?:\.\d+)*/.+)", re.IGNORECASE | re.DOTALL)

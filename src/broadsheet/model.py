@@ -333,7 +333,7 @@ class Joined:
 class ImportSummary:
     """What an import did: ``read`` = new + updated + unchanged + refused; ``merged`` of the new joined known papers.
 
-    ``withdrawn`` records tell for the first time that their paper was withdrawn or retracted.
+    ``withdrawn`` papers were told for the first time to be withdrawn or retracted.
     """
 
     read: int = 0

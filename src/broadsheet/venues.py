@@ -36,6 +36,7 @@ _LONG_NAMES = {
     "conference on computational natural language learning": "conll",
 }
 """Names of conferences without the words at their beginning that differ from year to year (``_OPENING``)."""
+_CONFERENCES = frozenset(_LONG_NAMES.values())
 _OPENING = frozenset(
     "in the proceedings proc proc. of on annual international and ieee ieee/cvf ieee/rsj rsj acm sigkdd sigir".split()  # noqa: SIM905
 )
@@ -53,8 +54,22 @@ _NAMES = {
     "conll": "CoNLL",
     "interspeech": "Interspeech",
     "louhi": "Louhi",
+    "arxiv": "arXiv",
+    "biorxiv": "bioRxiv",
+    "medrxiv": "medRxiv",
 }
 LONGEST_ACRONYM = 8  # siggraph
+_ACL_LETTERS = {"C": "coling", "D": "emnlp", "E": "eacl", "J": "cl", "K": "conll", "L": "lrec", "N": "naacl"}
+_ACL_LETTERS |= {"P": "acl", "Q": "tacl", "I": "ijcnlp", "R": "ranlp", "Y": "paclic"}
+"""Letters of Anthology ids before 2020 (https://aclanthology.org/info/ids/)."""
+_ACL_COLLECTION = re.compile(r"\d{4}\.(\w+)-")
+
+
+def venue_of_acl_id(value: str) -> str:
+    """The key that an Anthology id names, ``acl`` for ``2020.acl-main.1`` and ``P18-1001``; empty if it names none."""
+    if collection := _ACL_COLLECTION.match(value):
+        return collection[1].lower()
+    return _ACL_LETTERS.get(value[:1], "")
 
 
 @lru_cache(maxsize=4096)
@@ -67,6 +82,8 @@ def venue_key(name: str) -> str:
     lower = " ".join(name.lower().split())
     if lower in _KEYS:
         return _KEYS[lower]
+    if lower in _NAMES or lower in _CONFERENCES:
+        return lower
     if " " not in name:
         return lower if name.isupper() and name.isascii() and len(name) <= LONGEST_ACRONYM else name
     return _conference(lower) or name

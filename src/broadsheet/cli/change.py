@@ -167,8 +167,8 @@ def split(record: int, why: str) -> None:
       broadsheet split 345 --why "another paper of the same title"
     """
     with opened() as library:
-        library.split(record, why=why)
-    click.echo(f"Split: record {record} has a paper of its own now.")
+        paper = library.split(record, why=why)
+    click.echo(f"Split: record {record} has a paper of its own now: {paper}")
 
 
 COMMANDS = (import_, encode, merge, split)

@@ -134,7 +134,13 @@ def config(path: bool, as_json: bool) -> None:
 @click.command(short_help="Write papers for other programs.")
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMS), help="Format; else what FILE is called, else records.")
-@click.option("--search", "query", default="", metavar="QUESTION", help="Only papers that a search finds.")
+@click.option(
+    "--search",
+    "query",
+    default="",
+    metavar="QUESTION",
+    help="Only papers that a search finds: its best 1,000, or 10,000 where it has no free words.",
+)
 @home_option
 def export(file: Path | None, form: str | None, query: str) -> None:
     """Write papers to FILE or to the standard output: as BibTeX, RIS, CSL-JSON, CSV, JSON Lines or Markdown.
@@ -147,7 +153,7 @@ def export(file: Path | None, form: str | None, query: str) -> None:
       broadsheet export --format ris --search "venue:icml year:2024 diffusion" diffusion.ris
       broadsheet export --format records records.jsonl
     """
-    chosen = form or _by_name(file)
+    chosen = form or _by_name(file, searched=bool(query))
     if chosen == RECORDS and query:
         raise click.UsageError("--search needs a --format other than records, such as bibtex.")
     with opened(read_only=not query) as library:
@@ -163,10 +169,14 @@ def export(file: Path | None, form: str | None, query: str) -> None:
     click.echo(f"{size:,} bytes written to {file}", err=True)
 
 
-def _by_name(file: Path | None) -> str:
+def _by_name(file: Path | None, *, searched: bool) -> str:
+    """The format that FILE's name asks for; ``.jsonl`` is every record, but of a search its papers."""
     from broadsheet.sources.writing import ENDINGS
 
-    return ENDINGS.get(file.suffix.lower(), RECORDS) if file and file.suffix.lower() != ".jsonl" else RECORDS
+    ending = file.suffix.lower() if file else ""
+    if ending not in ("", *ENDINGS):
+        raise click.UsageError(f"{ending} says no format; give --format, or end the name in {', '.join(ENDINGS)}.")
+    return RECORDS if not ending or (ending == ".jsonl" and not searched) else ENDINGS[ending]
 
 
 def _lines(records: Iterable[dict[str, Any]]) -> Iterable[bytes]:

@@ -17,7 +17,7 @@ from broadsheet.identifiers import shown_value
 from broadsheet.venues import venue_name
 
 if TYPE_CHECKING:
-    from broadsheet.model import Hit, Paper, Results, StoredRecord
+    from broadsheet.model import Hit, Notice, Paper, Results, StoredRecord
 
 PIPED_WIDTH = 100
 SHOWN_AUTHORS = 6
@@ -126,10 +126,32 @@ def facts_line(paper: Paper) -> str:
     """Venue and year, areas, identifiers, code: what tells one paper from another."""
     venue = " ".join(x for x in (venue_name(paper.venue), str(paper.year or "")) if x)
     named = (f"{i.scheme}:{shown_value(i)}" for i in paper.identifiers[:2])
-    facts = [venue, *map(str, paper.areas[:2]), *named]
+    facts = [*dict.fromkeys(map(notice_name, paper.notices)), venue, *map(str, paper.areas[:2]), *named]
     if paper.has_code:
         facts.append("code")
     return safe(" | ".join(fact for fact in facts if fact))
+
+
+def notice_name(notice: Notice) -> str:
+    """What happened to a paper, in capitals: where colours are lacking it must still be seen."""
+    return "EXPRESSION OF CONCERN" if notice.kind == "concern" else notice.kind.upper()
+
+
+def _notice_line(notice: Notice) -> str:
+    on = f" on {notice.day.isoformat()}" if notice.day else ""
+    return f"{notice_name(notice)}{on}" + (f": {_plain(notice.reason)}" if notice.reason else "")
+
+
+def _history(paper: Paper) -> Iterable[str]:
+    """Where a paper appeared, if in several places, and its versions, if there are several."""
+    places = [place for place in paper.places if place.venue or place.listed]
+    if len(places) > 1:
+        for place in places:
+            at = " ".join(x for x in (venue_name(place.venue or place.source), str(place.year or "")) if x)
+            yield f"Appeared: {at}" + (f", listed {place.listed.isoformat()}" if place.listed else "")
+    if len(paper.versions) > 1:
+        told = (f"v{v.number}" + (f" of {v.day.isoformat()}" if v.day else "") for v in paper.versions)
+        yield "Versions: " + ", ".join(told)
 
 
 def results_lines(results: Results) -> Iterable[str]:
@@ -176,12 +198,16 @@ def paper_lines(paper: Paper, records: Sequence[StoredRecord], urls: Sequence[st
         yield f"{'Listed' if paper.listed else 'Published'} {day[:7] if paper.day_is_month else day}"
     if paper.status:
         yield safe(f"Status: {paper.status}")
+    for notice in paper.notices:
+        yield wrapped(_notice_line(notice), 0)
     if paper.abstract:
         yield ""
         if paper.summarised:
             yield "Summary (not the authors' abstract):"
         yield wrapped(_plain(paper.abstract), 0)
     yield ""
+    for line in _history(paper):
+        yield wrapped(safe(line), 0)
     for title in paper.other_titles:
         yield wrapped(f"Also titled: {_plain(title)}", 0)
     for url in dict.fromkeys([*urls, *(link.url for link in paper.links)]):

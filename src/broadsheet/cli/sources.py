@@ -173,7 +173,7 @@ def add(sources: tuple[str, ...]) -> None:
     # A wrong one is refused before anything is written.
     names = list(dict.fromkeys(open_source(name, options).name for name in sources))
     file, now = _edit(lambda before: [*before, *(name for name in names if name not in before)])
-    click.echo(safe(f"{len(now)} sources in {file}: {', '.join(now)}"))
+    click.echo(safe(_standing(file, now)))
 
 
 @sources_.command("remove", no_args_is_help=True, short_help="Take sources out of the settings file.")
@@ -194,7 +194,12 @@ def remove(sources: tuple[str, ...]) -> None:
         return [name for name in before if name not in sources]
 
     file, now = _edit(without)
-    click.echo(safe(f"{len(now)} sources in {file}" + (f": {', '.join(now)}" if now else "")))
+    click.echo(safe(_standing(file, now)))
+
+
+def _standing(file: Path, names: Sequence[str]) -> str:
+    count = "1 source" if len(names) == 1 else f"{len(names)} sources"
+    return f"{count} in {file}" + (f": {', '.join(names)}" if names else "")
 
 
 def _edit(change: Any) -> tuple[Path, list[str]]:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import islice, takewhile
 
 from broadsheet.errors import FetchError, InputError, StoppedError, StoreError
-from broadsheet.ingest.update import Take
+from broadsheet.ingest.update import Take, report_of
 from broadsheet.model import Identifier, ImportSummary, Paper, SourceReport, SourceState, SourceStatus
 from broadsheet.net import Client
 from broadsheet.sources.base import Enricher
@@ -74,18 +74,7 @@ def enrich(
         wait=wait,
     )
     store.set_source_state(name, _after(cursor, others, left), status)
-    return SourceReport(
-        name=name,
-        state=state,
-        message=message,
-        new=total.new,
-        updated=total.updated,
-        merged=total.merged,
-        withdrawn=total.withdrawn,
-        refused=total.refused,
-        refusals=total.refusals,
-        seconds=time.monotonic() - begun,
-    )
+    return report_of(status, total, time.monotonic() - begun)
 
 
 def _after(cursor: str, others: Sequence[Paper], left: Collection[Identifier]) -> str:

@@ -240,6 +240,9 @@ class _Batch:
             reading, encoded = _with_what_was_known(reading, encoded, before.reading.record)
         intent = decide(reading, self._candidates(reading, home), self.judgements, home)
         paper = self._apply(intent)
+        was_withdrawn = any(_is_withdrawn(member.reading.record) for member in self.papers[paper].values()) or (
+            before is not None and _is_withdrawn(before.reading.record)
+        )
         if home is not None and self._alive(home) != paper:
             self.touched[home] = None  # it lost a record and must be derived again
         self._add(paper, _Member(reading, known.record_id if known else None, encoded))
@@ -251,7 +254,7 @@ class _Batch:
             self.new += 1
             if intent.paper is not None:
                 self.joined.append((reading.key, paper))
-        self.withdrawn += _is_withdrawn(reading.record) and not (before and _is_withdrawn(before.reading.record))
+        self.withdrawn += _is_withdrawn(reading.record) and not was_withdrawn
 
     def _candidates(self, reading: Reading, home: PaperId | None) -> list[Candidate]:
         ids: set[PaperId] = {home} if home is not None else set()

@@ -86,8 +86,9 @@ def update(
     for source, sentence in _lagging(store, sources, reports, before):
         again = _update_one(store, source, source.fetch_again, client, now=now, take=take, finish=finish)
         report = _together(reports[source.name], again)
-        if again.state is not SourceState.OK:
-            report = _mark_stale(store, source, report, sentence, finish)
+        if again.state not in (SourceState.OK, SourceState.QUIET):
+            failures = before[source.name].failures + 1 if source.name in before else 1  # two looks, one attempt
+            report = _mark_stale(store, report, sentence, failures, finish)
         reports[source.name] = report
         on_source(report)
     return list(reports.values())
@@ -161,16 +162,20 @@ def _close(
         replace(
             run.status,
             state=run.state,
-            message="; ".join(run.remarks),
+            message="; ".join([*(remark.removesuffix(".") for remark in run.remarks[:-1]), *run.remarks[-1:]]),
             fetched=run.status.fetched if run.state is SourceState.FAILED else now(),
             failures=run.status.failures + 1 if failed else 0,
         )
     )
     store.set_source_state(source.name, run.cursor, status)
-    total = run.total
+    return report_of(status, run.total, seconds)
+
+
+def report_of(status: SourceStatus, total: ImportSummary, seconds: float) -> SourceReport:
+    """What a run did with one source or service."""
     return SourceReport(
-        name=source.name,
-        state=run.state,
+        name=status.name,
+        state=status.state,
         message=status.message,
         new=total.new,
         updated=total.updated,
@@ -214,11 +219,10 @@ def _by_category(newest: dict[str, str]) -> dict[str, str]:
     return {_category(name): value for name, value in newest.items()}
 
 
-def _mark_stale(store: Store, source: Source, report: SourceReport, sentence: str, finish: Finish) -> SourceReport:
-    cursor, status = store.source_states()[source.name]
-    failures = max(status.failures, 1)
+def _mark_stale(store: Store, report: SourceReport, sentence: str, failures: int, finish: Finish) -> SourceReport:
+    cursor, status = store.source_states()[report.name]
     status = finish(replace(status, state=SourceState.STALE, message=sentence, failures=failures))
-    store.set_source_state(source.name, cursor, status)
+    store.set_source_state(report.name, cursor, status)
     return replace(report, state=SourceState.STALE, message=sentence, due=status.due)
 
 

@@ -17,7 +17,8 @@ PAGE = 200
 def selected_papers(
     library: Library, query: str, facets: Mapping[str, Sequence[str]] | None, ids: Sequence[PaperId]
 ) -> Iterator[Paper]:
-    """The papers with ``ids`` in this order; else all results of a question, best first; else all, by number.
+    """The papers with ``ids`` in this order; else what a question finds, best first, as far as one can page
+    through it (1,000 papers, 10,000 where there are no free words); else all, by number.
 
     Raises NotFoundError for an unknown id and InputError for a question that cannot be asked, at once.
     """

@@ -150,8 +150,8 @@ class Library:
     ) -> Iterator[str]:
         """Papers in a format for other programs (``sources.writing.FORMS``), piece by piece.
 
-        Those with ``ids``; else all results of a question; else all there are. Raises InputError for an unknown format,
-        NotFoundError for an unknown id, both before anything is given.
+        Those with ``ids``; else what a question finds, as far as ``search`` has pages; else all there are. Raises
+        InputError for an unknown format, NotFoundError for an unknown id, both before anything is given.
         """
         return writer(form)(selected_papers(self, query, facets, ids))
 

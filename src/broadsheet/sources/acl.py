@@ -39,6 +39,7 @@ from broadsheet.sources.answers import cursor_of, validators_in
 from broadsheet.sources.base import Entry, Limits, Page, too_long, too_many_authors
 from broadsheet.sources.bibtex_names import sorted_name
 from broadsheet.sources.values import FieldError, authors_of, code_links, date_of, link_of, month_of, year_of
+from broadsheet.venues import venue_of_acl_id
 
 if TYPE_CHECKING:
     from broadsheet.net import Client
@@ -51,9 +52,6 @@ _COLLECTION = re.compile(r"\d{4}\.[a-z0-9_]+|[A-Z]\d\d")
 _SIGN = re.compile(rb"<collection\s[^>]*\bid\s*=|<volume\s[^>]*\bid\s*=\s*[\"'][A-Z]\d\d[\"']")
 _PARTS = re.compile(rb"<(volume|meta|paper)\b")
 _ID = re.compile(r"[A-Z]\d\d-\d{4}|\d{4}\.[a-z0-9_]+-[a-z0-9_]+\.\d+")
-# Letters of Anthology ids before 2020 (https://aclanthology.org/info/ids/).
-_VENUES = {"C": "coling", "D": "emnlp", "E": "eacl", "J": "cl", "K": "conll", "L": "lrec", "N": "naacl"}
-_VENUES |= {"P": "acl", "Q": "tacl", "I": "ijcnlp", "R": "ranlp", "Y": "paclic"}
 _STATUSES = {
     "long": "Long",
     "short": "Short",
@@ -314,9 +312,7 @@ def _venue(meta: Element | None, acl_id: str) -> str:
     named = [_markup(venue) for venue in meta.iterfind("venue")] if meta is not None else []
     if venue := next((name for name in named if name and name != "ws"), ""):
         return venue
-    if acl_id[:1].isdigit():
-        return re.split("[-.]", acl_id)[1]
-    return _VENUES.get(acl_id[:1], "")
+    return venue_of_acl_id(acl_id)
 
 
 def _is_journal(volume: Element, acl_id: str) -> bool:

@@ -212,8 +212,10 @@ class ArxivCategory:
         with _as_fetch_error(response.url):
             listing = read_listing(response.url, response.body)
         if not listing.items:
+            # Of a page without a day nobody knows whether it is today's.
+            state = SourceState.STALE if listing.day is None or self._late(listing.day, now) else SourceState.QUIET
             remark = f"{self.category}: the listing page shows no papers. {self._next(now)}"
-            yield Page(response.url, b"", cursor, remark, SourceState.QUIET, kind=LISTING)
+            yield Page(response.url, b"", cursor, remark, state, kind=LISTING)
             return
         day = listing.day or feed_day(now, self.holidays)
         late = self._late(day, now)

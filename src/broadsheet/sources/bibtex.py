@@ -134,6 +134,8 @@ def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
         yield _container(paper, details), f"{{{escape(' '.join(venue_name(paper.venue).split()))}}}"
     if year := _year(paper, details):
         yield "year", f"{{{year}}}"
+        if month := _month(paper, details):
+            yield "month", month
     for name, value in details.items():
         if name not in _OF_THE_PAPER and not (whole and name == "subtitle"):
             yield name, _written(name, value)
@@ -213,6 +215,14 @@ def _year(paper: Paper, details: dict[str, str]) -> str:
     return str(paper.year)
 
 
+def _month(paper: Paper, details: dict[str, str]) -> str:
+    """The month of publication, where the details tell none: not that of the preprint for what appeared in a venue."""
+    day = paper.published
+    if day is None or day.year != paper.year or "month" in details or "date" in details:
+        return ""
+    return "" if paper.venue and paper.identifier(Scheme.ARXIV) else MONTHS[day.month - 1]
+
+
 def _identifying(paper: Paper, details: dict[str, str]) -> Iterator[tuple[str, str]]:
     doi, own = paper.identifier(Scheme.DOI), details.get("doi", "")
     if own and (doi is None or _is_of(paper, own)):
@@ -221,7 +231,8 @@ def _identifying(paper: Paper, details: dict[str, str]) -> Iterator[tuple[str, s
         yield "doi", f"{{{doi.replace('{', '%7B').replace('}', '%7D')}}}"
     yield from _eprint(paper, details)
     page = next((link.url for link in paper.links if link.kind is LinkKind.PAGE), None)
-    url = page or (url_of(paper.identifiers[0]) if paper.identifiers else "")
+    named = url_of(paper.identifiers[0]) if paper.identifiers else ""
+    url = page or named or next((link.url for link in paper.links if link.kind is LinkKind.PDF), "")
     if url := plain_address(details.get("url", "")) or url:
         yield "url", f"{{{address(url)}}}"
 

@@ -21,6 +21,8 @@ _ORGANISATION = re.compile(
     r"\b(?:and|of|for|the|Team|Group|Collaboration|Consortium|University|Institute|Labs?|Laboratory|Inc|Ltd|Corp"
     r"|Foundation|Project|Committee|Society|Association|Cent(?:er|re)|Department|Network|Initiative|Research)\b|[&,\d]"
 )
+_PEOPLE_IN_BRACES = re.compile(r"\{((?:[^{},]+,(?:\s*[^\W\d_]\.[\s-]*)+and\s+)+[^{},]+,(?:\s*[^\W\d_]\.[\s-]*)+)\}")
+"""Names with initials: braces as round an organisation's name were put round a whole list."""
 _INNERMOST = re.compile(r"\{[^{}]*\}")
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -31,6 +33,8 @@ def names_of(value: str) -> tuple[tuple[str, ...], bool]:
     Names of BibLaTeX's extended form (``given=…, family=…``) become ``prefix family, suffix, given``.
     """
     text = " ".join(value.split())
+    if people := _PEOPLE_IN_BRACES.fullmatch(text):
+        text = people[1]
     names = [name for part in _split(text) if (name := part.strip(" ,;"))]
     cut = False
     if names and names[-1].lower().rstrip(".") in ("others", "et al", "..", "…"):

@@ -12,6 +12,8 @@ from broadsheet.sources.base import Enricher, Source
 
 _SOURCES = {
     "arxiv": ("arxiv", "ArxivCategory"),
+    "arxiv-search": ("arxiv_search", "ArxivSearch"),
+    "arxiv-ids": ("arxiv_search", "ArxivPapers"),
     "huggingface": ("huggingface", "HuggingFace"),
     "openreview": ("openreview", "OpenReview"),
     "virtual": ("virtualsite", "VirtualSite"),
@@ -45,7 +47,8 @@ def open_source(name: str, options: Options) -> Source:
     """The source that stands in the settings as ``kind:rest``. Raises SettingsError, with the remedy."""
     kind, _, rest = name.partition(":")
     if kind not in _SOURCES:
-        raise SettingsError(f"no kind of source {kind!r} (in {name!r}); there are: {'; '.join(kinds().values())}")
+        known = f"there are {', '.join(_SOURCES)}; `broadsheet sources kinds` says how each is written"
+        raise SettingsError(f"no kind of source {kind!r}{f' (in {name!r})' if rest else ''}; {known}")
     return cast(Source, _load(*_SOURCES[kind]).of(rest, options))  # type: ignore[attr-defined]
 
 

@@ -15,6 +15,8 @@ from broadsheet.sources.values import FieldError
 MARK = "broadsheet_record"
 """The field by which an entry is known to be an exported record; it holds the format's number."""
 _FORMAT = 1
+_OF_A_PAPER = {name: name for name in ("kind", "versions", "notices", "counts", "details", "added")}
+_OF_A_PAPER["other_titles"] = "former_titles"
 
 
 def export_record(record: Record) -> dict[str, Any]:
@@ -47,6 +49,19 @@ def exported_record(entry: dict[str, Any], limits: Limits) -> Record:
     if len(record.authors) > limits.max_authors:
         raise FieldError(too_many_authors(len(record.authors), limits))
     return record
+
+
+def told_of_paper(entry: dict[str, Any]) -> dict[str, Any]:
+    """What a line of ``broadsheet export --format jsonl`` tells beside the fields of any JSON. Raises FieldError."""
+    values: dict[str, Any] = {}
+    for name, field in _OF_A_PAPER.items():
+        if name in entry:
+            read: Callable[[Any], Any] = _READERS.get(field, _text)
+            try:
+                values[field] = read(entry[name])
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise FieldError(f"{name}: not as `broadsheet export` writes it ({error})") from error
+    return values
 
 
 def _text(value: Any) -> str:

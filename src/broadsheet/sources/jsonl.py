@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from hashlib import blake2b
 from typing import Any
@@ -28,7 +29,7 @@ import orjson
 from broadsheet.identifiers import parse_identifier
 from broadsheet.model import Area, Identifier, Record, Refusal, Scheme
 from broadsheet.sources.base import Entry, Limits, too_many_authors
-from broadsheet.sources.exported import MARK, exported_record
+from broadsheet.sources.exported import MARK, exported_record, told_of_paper
 from broadsheet.sources.values import (
     FieldError,
     areas_of,
@@ -43,6 +44,7 @@ from broadsheet.sources.values import (
     texts_of,
     year_of,
 )
+from broadsheet.venues import venue_of_acl_id
 
 SCHEME_FIELDS: tuple[tuple[str, Scheme], ...] = (
     ("arxiv_id", Scheme.ARXIV),
@@ -71,6 +73,7 @@ KEY_FIELDS = ("id", "_id", "key", "paper_id", "paperId", "source_id", "item")
 KEYWORD_FIELDS = ("keywords", "tags", "manual_tags", "automatic_tags")
 # What an id must begin with to be worth the full parser: most files number their papers in their own way.
 _ID_LIKE = re.compile(r"arxiv|doi|pmid|acl:|openreview|https?:|10\.|\d{4}\.|[A-Z]\d\d-\d{4}|[a-z.-]+/\d", re.IGNORECASE)
+_OWN_ID = re.compile(r"broadsheet-\d+")  # as ``broadsheet export --format jsonl`` numbers papers
 _VENUE_YEAR = re.compile(r"([A-Za-z][A-Za-z0-9*-]*?)[\s-]*(?:((?:19|20)\d{2})|['’](\d{2}))")
 
 
@@ -196,20 +199,16 @@ def _listed(entry: dict[str, Any]) -> date | None:
     return date_of(value, "listed", whole=True)
 
 
-# Letters of Anthology ids before 2020 (https://aclanthology.org/info/ids/).
-_ACL_VENUES = {"C": "coling", "D": "emnlp", "E": "eacl", "J": "cl", "K": "conll", "L": "lrec", "N": "naacl"}
-_ACL_VENUES |= {"P": "acl", "Q": "tacl", "I": "ijcnlp", "R": "ranlp", "Y": "paclic"}
-
-
 def _acl_venue(identifiers: tuple[Identifier, ...]) -> str:
-    value = next((i.value for i in identifiers if i.scheme is Scheme.ACL), "")
-    if match := re.match(r"\d{4}\.([A-Z0-9]+)-", value):
-        return match[1].lower()
-    return _ACL_VENUES.get(value[:1], "")
+    return venue_of_acl_id(next((i.value for i in identifiers if i.scheme is Scheme.ACL), ""))
 
 
 def _venue(entry: dict[str, Any], identifiers: tuple[Identifier, ...]) -> tuple[str, int | None]:
-    """A venue's short name in lower case and the year that stood beside it; longer names as they came."""
+    """A venue's short name in lower case and the year that stood beside it; longer names as they came.
+
+    A name like ``Oncotarget``, a word and no acronym, is long. Before it knew of preprints, Zotero filed those of arXiv
+    as articles of ``arXiv:2401.12345 [cs]``.
+    """
     value = _first(entry, "venue", "venues", "conference", "journal")
     if isinstance(value, list):
         value = value[0]
@@ -219,9 +218,12 @@ def _venue(entry: dict[str, Any], identifiers: tuple[Identifier, ...]) -> tuple[
     if not name:
         book = _first(entry, "booktitle", "container-title")
         name = (_acl_venue(identifiers) or text_of(book, "booktitle")) if book else ""
+    year = None
     if match := _VENUE_YEAR.fullmatch(name):
-        return match[1].lower(), int(match[2]) if match[2] else 2000 + int(match[3])
-    return name if " " in name else name.lower(), None
+        name, year = match[1], int(match[2]) if match[2] else 2000 + int(match[3])
+    if _ID_LIKE.match(name) and (parsed := parse_identifier(name)) and parsed[0].scheme is Scheme.ARXIV:
+        return "arxiv", None
+    return name if " " in name or name.istitle() else name.lower(), year
 
 
 def _abstract(entry: dict[str, Any]) -> tuple[str, bool]:
@@ -301,7 +303,9 @@ def parse_entry(line: bytes, *, source: str, where: str, number: int, limits: Li
             return Refusal(where, number, f"{kind}, not an object with the fields of a paper")
         if MARK in entry:
             return exported_record(entry, limits)
-        return record_of(entry, line.decode("utf-8").strip(), source, limits)
+        record = record_of(entry, line.decode("utf-8").strip(), source, limits)
+        is_own = isinstance(own := entry.get("id"), str) and bool(_OWN_ID.fullmatch(own))
+        return replace(record, **told_of_paper(entry)) if is_own else record
     except orjson.JSONDecodeError as error:
         return Refusal(where, number, _not_json(line, error))
     except FieldError as error:

@@ -13,7 +13,7 @@ _BREAKS = listed(
     "section disp-formula break"
 )
 _DROPPED = listed(
-    "i em italic cite dfn var span u s small big font a sc underline inline-formula tex-math alternatives ext-link "
+    "i em italic cite dfn var span u s small big font a sc underline inline-formula tex-math tex alternatives ext-link "
     "uri xref named-content styled-content inline-graphic img sans-serif roman overline strike ins del mark abbr scp "
     "html body nobr wbr q sub sup inf subscript superscript"
 )

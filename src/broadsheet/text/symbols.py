@@ -71,6 +71,7 @@ TEXT_SYMBOLS = {
     "textendash": "–", "textemdash": "—", "textbullet": "•", "textdegree": "°", "textpm": "±", "texttimes": "×",
     "textmu": "µ", "micro": "µ", "textquoteleft": "‘", "textquoteright": "’", "textquotedblleft": "“",
     "textquotedblright": "”", "textquotesingle": "'", "textless": "<", "textgreater": ">", "textbar": "|",
+    "lq": "‘", "rq": "’",
     "textellipsis": "…", "textasciitilde": "∼", "textunderscore": "_", "textbraceleft": "{",
     "textbraceright": "}", "textbackslash": "∖", "textasciicircum": "^", "slash": "/", "LaTeX": "LaTeX", "TeX": "TeX",
     "BibTeX": "BibTeX", "ie": "i.e.", "eg": "e.g.", "etal": "et al.", "etc": "etc.", "textdollar": "\\$",
@@ -83,6 +84,9 @@ TEXT_SYMBOLS = {
 
 LETTERS = listed("ss SS o O l L ae AE oe OE aa AA i j dh DH th TH dj DJ ng NG")
 """Names in TEXT_SYMBOLS that are letters of a word: a space after them only ends the name."""
+
+OPENING = listed("lq textquoteleft textquotedblleft")
+"""Names of opening quotation marks: the space after them only ends the name as well."""
 
 ACCENTS = {
     "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",

@@ -7,7 +7,7 @@ import unicodedata
 
 from .markuptags import lowered, raised
 from .mathtext import HELD, Kind, Part, dollars, hold_math, is_formula, release_math, split_math
-from .symbols import ACCENTS, LETTERS, SYMBOLS, TEXT_SYMBOLS, accented, listed
+from .symbols import ACCENTS, LETTERS, OPENING, SYMBOLS, TEXT_SYMBOLS, accented, listed
 
 _DEEPEST = 30
 _LITERAL_DOLLAR = "\ufdd2"
@@ -235,7 +235,8 @@ class _Decoder:
         symbol = TEXT_SYMBOLS[name] if name in TEXT_SYMBOLS else SYMBOLS[name]
         if self._text.startswith("{}", end):
             return symbol, end + 2
-        if name in LETTERS and self._text[end : end + 1] == " " and self._text[end + 1 : end + 2].isalpha():
+        is_bound = name in LETTERS or name in OPENING
+        if is_bound and self._text[end : end + 1] == " " and self._text[end + 1 : end + 2].isalpha():
             return symbol, end + 1
         return (_LITERAL_DOLLAR if name == "textdollar" else symbol), end
 

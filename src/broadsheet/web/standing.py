@@ -17,6 +17,8 @@ from .views import MONTHS, WEEKDAYS, written
 
 KIND_NAMES = {
     "arxiv": "arXiv",
+    "arxiv-search": "arXiv search",
+    "arxiv-ids": "arXiv",
     "huggingface": "Hugging Face",
     "openreview": "OpenReview",
     "acl": "ACL Anthology",
