@@ -11,7 +11,7 @@ from broadsheet.model import SourceState
 from broadsheet.sources.arxiv import ArxivCategory, Cursor, category_of
 from broadsheet.sources.base import Source
 from broadsheet.sources.catalogue import Options
-from tests.arxiv_bodies import oai, oai_record, rss, rss_item
+from tests.arxiv_bodies import item, listing, oai, oai_record, rss, rss_item, section
 from tests.arxiv_reader import (
     DAYS,
     FRIDAY,
@@ -27,7 +27,6 @@ from tests.arxiv_reader import (
     feed,
 )
 from tests.fakeweb import Answer, FakeWeb
-from tests.test_arxiv_listing import item, listing, section
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def test_categories(text: str, wanted: str) -> None:
     assert category_of(text) == wanted
 
 
-@pytest.mark.parametrize("text", ["", "LG", "cs.", "foo.LG", "cs.LG.x", "cs LG", "../x", "cs.LG+cs.CL", "cmp-lg"])
+@pytest.mark.parametrize("text", ["", "LG", "cs.", "foo.LG", "cs.LG.x", "cs LG", "../x", "cs.LG+cs.CL", "cmp-lg", "cs.LGG"])
 def test_what_is_no_category(text: str) -> None:
     with pytest.raises(SettingsError, match=r"arxiv:cs\.LG"):
         ArxivCategory.of(text)

@@ -367,3 +367,9 @@ def test_any_paper_comes_back(paper: Paper) -> None:
     theirs = rispy.loads(out_ris.to_ris(paper))
     assert len(theirs) == 1
     assert theirs[0]["title"] == plain
+
+
+def test_details_that_are_tex_are_written_as_text() -> None:
+    paper = Paper(1, "On rivers", details=(("journal", r"{SODA}'99: {ACM}-{SIAM} \& more"), ("publisher", r"M\"uller")))
+    assert values(paper, "T2") == ["SODA'99: ACM-SIAM & more"]
+    assert values(paper, "PB") == ["Müller"]

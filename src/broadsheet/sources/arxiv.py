@@ -48,6 +48,8 @@ _MODERN = frozenset(
         *("math-ph", "nlin", "nucl-ex", "nucl-th", "physics", "q-bio", "q-fin", "quant-ph", "stat"),
     )
 )
+_LONG_NAMED = frozenset(("cond-mat", "physics"))
+"""Archives whose subjects have names of more than two letters, such as cond-mat.mes-hall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +123,12 @@ def category_of(text: str) -> str:
     """A category or archive in arXiv's spelling: ``cs.lg`` → ``cs.LG``. Raises SettingsError."""
     match = _CATEGORY.fullmatch(text.strip())
     archive = match[1].lower() if match else ""
-    if not match or archive not in _MODERN:
+    subclass = (match[2] or "") if match else ""
+    if archive not in _MODERN or (len(subclass) > 2 and archive not in _LONG_NAMED):
         raise SettingsError(
             f"arxiv:{text}: not a category of arXiv; write it as in arxiv:cs.LG, arxiv:stat.ML or arxiv:hep-th "
             "(https://arxiv.org/category_taxonomy)"
         )
-    subclass = match[2] or ""
     return f"{archive}.{subclass.upper() if len(subclass) == 2 else subclass.lower()}" if subclass else archive
 
 

@@ -21,7 +21,8 @@ _ORGANISATION = re.compile(
     r"\b(?:and|of|for|the|Team|Group|Collaboration|Consortium|University|Institute|Labs?|Laboratory|Inc|Ltd|Corp"
     r"|Foundation|Project|Committee|Society|Association|Cent(?:er|re)|Department|Network|Initiative|Research)\b|[&,\d]"
 )
-_PEOPLE_IN_BRACES = re.compile(r"\{((?:[^{},]+,(?:\s*[^\W\d_]\.[\s-]*)+and\s+)+[^{},]+,(?:\s*[^\W\d_]\.[\s-]*)+)\}")
+_INVERTED = r"[^{},]+,(?:\s?[^\W\d_]\.-?)+"
+_PEOPLE_IN_BRACES = re.compile(rf"\{{({_INVERTED}(?:\sand\s{_INVERTED})+)\}}")
 """Names with initials: braces as round an organisation's name were put round a whole list."""
 _INNERMOST = re.compile(r"\{[^{}]*\}")
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -14,6 +14,7 @@ from broadsheet.identifiers import url_of
 from broadsheet.model import LinkKind, NoticeKind, Paper, Scheme
 from broadsheet.sources.bibtex import citation_key
 from broadsheet.sources.bibtex_names import is_person, sorted_name
+from broadsheet.sources.decoded import decoded
 from broadsheet.sources.risfields import CODES, KINDS
 from broadsheet.sources.tagged import notice_of_note, writable
 from broadsheet.text import to_plain
@@ -50,7 +51,7 @@ def to_ris(paper: Paper) -> str:
 
 
 def _tags(paper: Paper) -> Iterator[tuple[str, str]]:
-    details = dict(paper.details)
+    details = {name: decoded(name, value) for name, value in paper.details}
     yield "TY", type_of(paper)
     yield "ID", details.get("citekey") or citation_key(paper)
     yield "TI", "" if paper.title_derived else to_plain(paper.title)
