@@ -62,7 +62,9 @@ def test_categories(text: str, wanted: str) -> None:
     assert category_of(text) == wanted
 
 
-@pytest.mark.parametrize("text", ["", "LG", "cs.", "foo.LG", "cs.LG.x", "cs LG", "../x", "cs.LG+cs.CL", "cmp-lg", "cs.LGG"])
+@pytest.mark.parametrize(
+    "text", ["", "LG", "cs.", "foo.LG", "cs.LG.x", "cs LG", "../x", "cs.LG+cs.CL", "cmp-lg", "cs.LGG"]
+)
 def test_what_is_no_category(text: str) -> None:
     with pytest.raises(SettingsError, match=r"arxiv:cs\.LG"):
         ArxivCategory.of(text)

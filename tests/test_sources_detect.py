@@ -100,7 +100,7 @@ def test_a_listing_page(tmp_path: Path) -> None:
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "an old or a locked Excel file; save it as .xlsx"),
         (b"PK\x05\x06" + bytes(18), "a zip archive without reference files; read are .bib"),
         (b"PK\x03\x04" + bytes(90), "a damaged zip archive"),
-        (gzip.compress(b"SQLite format 3\0" + bytes(600), mtime=0), "a database; a Zotero library is read from the path"),
+        (gzip.compress(b"SQLite format 3\0" + bytes(600), mtime=0), "a database; a Zotero library is read"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not text"),
         (b"just a few words", "no papers found"),
         (b"\xb5\xe7\xd7\xd3 " * 80, "no papers found"),
