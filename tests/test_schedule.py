@@ -128,3 +128,20 @@ def test_a_source_that_asks_to_be_left_alone_is() -> None:
 def test_a_quiet_source_waits_for_the_next_day() -> None:
     status = asked("2026-11-28T06:00:00+00:00", SourceState.QUIET)
     assert next_run(status, MORNING, at("2026-11-28T06:01:00+00:00"), BERLIN) == at("2026-11-29T05:30:00+00:00")
+
+
+@pytest.mark.parametrize(
+    ("every", "due"),
+    [
+        (timedelta(hours=3), "2026-12-01T05:30:00+00:00"),
+        (timedelta(days=1), "2026-12-01T05:30:00+00:00"),
+        (timedelta(days=7), "2026-12-07T05:30:00+00:00"),
+        (timedelta(days=30), "2026-12-30T05:30:00+00:00"),
+    ],
+)
+def test_proceedings_are_not_asked_every_day(every: timedelta, due: str) -> None:
+    status = asked("2026-11-30T05:31:00+00:00")
+    assert next_run(status, MORNING, at("2026-11-30T12:00:00+00:00"), BERLIN, every=every) == at(due)
+    failed = asked("2026-11-30T05:31:00+00:00", SourceState.FAILED, 1)
+    soon = at("2026-11-30T05:46:00+00:00")
+    assert next_run(failed, MORNING, at("2026-11-30T05:40:00+00:00"), BERLIN, every=every) == soon

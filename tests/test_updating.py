@@ -261,3 +261,31 @@ def test_the_doctor_names_a_source_in_trouble(fakeweb: FakeWeb, tmp_path: Path) 
         assert "404" in message
         library.update()
         assert found(library)[0]
+
+
+def test_a_replacement_is_never_counted_as_new(fakeweb: FakeWeb, tmp_path: Path) -> None:
+    day = today_in_new_york()
+    items = [
+        rss_item("2611.00001", "new", title="How bees decide", day=day),
+        rss_item("2501.00002", "replace", version=3, title="How ants decide", authors="Bo Li", day=day),
+        rss_item("2502.00003", "replace-cross", version=2, title="How wasps decide", authors="Cy Ng", day=day),
+    ]
+    fakeweb.on("rss.arxiv.org", "/rss/cs.LG", Answer(rss(*items, day=day)))
+    with serving(fakeweb, tmp_path, "arxiv:cs.LG") as library:
+        (report,) = library.update()
+        assert (report.new, report.updated) == (1, 2)
+        assert library.days() == [(library.paper("2611.00001").day, 1)], "old papers are filed under no new day"
+        assert library.paper("2501.00002").versions[-1].number == 3
+
+
+def test_a_server_sees_sources_that_are_added_while_it_runs(fakeweb: FakeWeb, tmp_path: Path) -> None:
+    fakeweb.on("bees.example.org", "/feed", Answer(FEED))
+    (tmp_path / "broadsheet.toml").write_text('encoder = "none"\n', "utf-8")
+    with serving(fakeweb, tmp_path) as library:
+        assert library.sources() == []
+        from broadsheet.settings import edit_list
+
+        edit_list(tmp_path, "sources", lambda before: [*before, "feed:https://bees.example.org/feed"])
+        assert [status.name for status in library.sources()] == ["feed:https://bees.example.org/feed"]
+        library.start_background()
+        until(lambda: library.sources()[0].state is SourceState.OK, 60)

@@ -193,5 +193,5 @@ def test_a_withdrawn_paper_is_counted_once_whoever_tells_of_it(fakeweb: FakeWeb,
     with serving(fakeweb, tmp_path, "arxiv:cs.LG", "arxiv-ids:2611.00001") as library:
         reports = library.update()
         assert library.paper("2611.00001").is_withdrawn
-        assert [report.new for report in reports] == [1, 1]
+        assert [(report.new, report.updated) for report in reports] == [(0, 1), (1, 0)]
         assert [report.withdrawn for report in reports] == [1, 0]

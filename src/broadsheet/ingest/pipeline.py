@@ -251,7 +251,10 @@ class _Batch:
         if known:
             self.updated += 1
         else:
-            self.new += 1
+            if _is_replacement(reading.record):
+                self.updated += 1  # an update of a paper that was not known
+            else:
+                self.new += 1
             if intent.paper is not None:
                 self.joined.append((reading.key, paper))
         self.withdrawn += _is_withdrawn(reading.record) and not was_withdrawn
@@ -374,6 +377,11 @@ def _former_titles(title: str, record: Record, before: Record) -> tuple[str, ...
     known += [r.title for r in (before, record) if not r.title_derived]
     others = {title_fingerprint(other): other for other in known if other}
     return tuple(other for print_, other in others.items() if print_ != title_fingerprint(title))
+
+
+def _is_replacement(record: Record) -> bool:
+    """Whether a list announced it as the new version of an old paper."""
+    return any(name == "announced" and value.startswith("replace") for name, value in record.details)
 
 
 def _is_withdrawn(record: Record) -> bool:

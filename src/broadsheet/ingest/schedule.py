@@ -37,8 +37,18 @@ def local_day(now: datetime, zone: tzinfo | None) -> date:
     return now.astimezone(zone).date()
 
 
-def next_run(status: SourceStatus, at: time | None, now: datetime, zone: tzinfo | None = None) -> datetime | None:
-    """When to ask a source next; what was missed is due at once. None where nothing runs by itself."""
+def next_run(
+    status: SourceStatus,
+    at: time | None,
+    now: datetime,
+    zone: tzinfo | None = None,
+    *,
+    every: timedelta = timedelta(days=1),
+) -> datetime | None:
+    """When to ask a source next; what was missed is due at once. None where nothing runs by itself.
+
+    A source that it makes no sense to ask every day is due on the first morning after ``every``.
+    """
     if at is None:
         return None
     if status.asked is None:
@@ -51,4 +61,4 @@ def next_run(status: SourceStatus, at: time | None, now: datetime, zone: tzinfo 
     if status.state in TROUBLED:
         pause = min(FIRST_RETRY * (1 << min(max(status.failures - 1, 0), 10)), LAST_RETRY)
         return min(daily, status.asked + max(pause, timedelta(seconds=status.wait)))
-    return daily
+    return daily + max(timedelta(days=every.days - 1), timedelta(0))

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from broadsheet.errors import BusyError, SettingsError
@@ -16,7 +17,7 @@ from broadsheet.ingest.enriching import enrich
 from broadsheet.ingest.update import update
 from broadsheet.model import ImportSummary, SourceReport, SourceState, SourceStatus
 from broadsheet.net import Client
-from broadsheet.settings import Settings, proxies
+from broadsheet.settings import CONFIG_NAME, Settings, load_settings, proxies
 from broadsheet.sources import Item
 from broadsheet.sources.base import Entry, Source
 from broadsheet.sources.catalogue import Options, open_enrichers, open_source
@@ -35,11 +36,13 @@ class Updater:
         self._library = library
         self._settings = library.settings
         self._options = options_of(library.settings)
+        self._sources = library.settings.sources
+        self._written = _written(library.settings.home)
 
     def _configured(self) -> dict[str, Source | SettingsError]:
         """The sources of the settings in order, by their own names; for one that cannot be opened, why."""
         found: dict[str, Source | SettingsError] = {}
-        for text in self._settings.sources:
+        for text in self._names():
             try:
                 source = open_source(text, self._options)
             except SettingsError as error:
@@ -47,6 +50,13 @@ class Updater:
             else:
                 found.setdefault(source.name, source)
         return found
+
+    def _names(self) -> tuple[str, ...]:
+        """The setting ``sources``: as it is in the file now, where that was changed since the library was opened."""
+        written = _written(self._settings.home)
+        if written != self._written:
+            self._written, self._sources = written, load_settings(self._settings.home).sources
+        return self._sources
 
     def _named(self, names: Sequence[str]) -> dict[str, Source | SettingsError]:
         """Sources that somebody names, by their own names. Raises SettingsError."""
@@ -62,7 +72,7 @@ class Updater:
                 found.append(SourceStatus(name, SourceState.FAILED, str(source)))
             else:
                 status = states[name][1] if name in states else SourceStatus(name)
-                found.append(replace(status, due=next_run(status, at, now)))
+                found.append(replace(status, due=next_run(status, at, now, every=source.every)))
         return found
 
     def due(self, now: datetime) -> list[str]:
@@ -85,6 +95,12 @@ class Updater:
         """
         wanted = self._named(names) if names else self._configured()
         at = time_of(self._settings.update_at)
+
+        def finish(status: SourceStatus) -> SourceStatus:
+            source = wanted[status.name]
+            every = timedelta(days=1) if isinstance(source, SettingsError) else source.every
+            return replace(status, due=next_run(status, at, _now(), every=every))
+
         if not wanted:
             raise SettingsError("no source is configured; add one, such as: broadsheet sources add arxiv:cs.LG")
         reports = [
@@ -101,7 +117,7 @@ class Updater:
                 client,
                 now=_now,
                 take=self._take,
-                finish=lambda status: replace(status, due=next_run(status, at, _now())),
+                finish=finish,
                 on_source=on_source,
                 should_stop=should_stop,
             )
@@ -132,6 +148,14 @@ class Updater:
         items = (Item(number, 0, None, entry) for number, entry in zip(count(), entries, strict=False))
         with library.store.writing(), library.index_writer() as index, Follower(library.store, index) as follower:
             return import_items(library.store, items, now=_now, on_batch=lambda *_: follower.notify())
+
+
+def _written(home: Path) -> int:
+    """When the settings file was written last; 0 where there is none."""
+    try:
+        return (home / CONFIG_NAME).stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def options_of(settings: Settings) -> Options:
