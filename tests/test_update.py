@@ -241,3 +241,23 @@ def test_a_server_that_asks_for_fewer_requests_is_not_asked_for_its_other_source
     assert second.seen == []
     assert "not asked" in reports["shelf:two"].message
     assert status(store, "shelf:two").wait > 0
+
+
+def test_feeds_of_other_hosts_are_asked_all_the_same(store: Store, fakeweb: FakeWeb) -> None:
+    @dataclass
+    class Feed(Shelf):
+        kind: ClassVar[str] = "feed"
+
+        def fetch(self, client: Client, cursor: str, now: datetime) -> Iterator[Page]:
+            self.seen.append(cursor)
+            answer = client.get(self.name.partition(":")[2])
+            yield Page(answer.url, answer.body, "")
+
+    fakeweb.on("one.example.org", "/a", Answer("Rate exceeded."))
+    fakeweb.on("one.example.org", "/b", page("Unread"))
+    fakeweb.on("two.example.org", "/a", page("How bees decide"))
+    names = ["feed:https://one.example.org/a", "feed:https://one.example.org/b", "feed:https://two.example.org/a"]
+    sources = [Feed(name) for name in names]
+    reports = run(store, fakeweb, *sources)
+    assert [reports[name].state.value for name in names] == ["failed", "failed", "ok"]
+    assert [len(source.seen) for source in sources] == [1, 0, 1]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from broadsheet.errors import FetchError, InputError, StoppedError, StoreError, ThrottledError
 from broadsheet.model import ImportSummary, Record, Refusal, SourceReport, SourceState, SourceStatus
@@ -75,12 +76,13 @@ def update(
     nothing can be stored at all; everything else becomes a report.
     """
     reports: dict[str, SourceReport] = {}
-    tired: dict[str, ThrottledError] = {}  # kinds of source whose server asked for fewer requests
+    tired: dict[str, ThrottledError] = {}  # servers that asked for fewer requests
     before = {name: status for name, (_, status) in store.source_states().items()}
     for source in sources:
         if should_stop():
             return list(reports.values())
-        fetch = _refusing(tired[source.kind]) if source.kind in tired else _noting(source, tired)
+        server = _server(source)
+        fetch = _refusing(tired[server]) if server in tired else _noting(source, tired)
         reports[source.name] = _update_one(store, source, fetch, client, now=now, take=take, finish=finish)
         on_source(reports[source.name])
     for source, sentence in _lagging(store, sources, reports, before):
@@ -97,6 +99,12 @@ def update(
 Fetch = Callable[[Client, str, datetime], Iterator[Page]]
 
 
+def _server(source: Source) -> str:
+    """Who answers for a source: all of a kind have one server, but for feeds, whose addresses say it."""
+    _, _, address = source.name.partition(":")
+    return urlsplit(address).hostname or source.kind
+
+
 def _noting(source: Source, tired: dict[str, ThrottledError]) -> Fetch:
     """``source.fetch`` that notes when the server asks for fewer requests."""
 
@@ -104,7 +112,7 @@ def _noting(source: Source, tired: dict[str, ThrottledError]) -> Fetch:
         try:
             yield from source.fetch(client, cursor, now)
         except ThrottledError as error:
-            tired[source.kind] = error
+            tired[_server(source)] = error
             raise
 
     return fetch
