@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +19,8 @@ from broadsheet.store.lock import FolderLock
 from tests.arxiv_bodies import listing, rss, rss_item
 from tests.fakeweb import Answer, FakeWeb
 from tests.libraries import entry, write_entries
-from tests.test_updating import FEED, arxiv_day, feed, serving
+from tests.shared import ROOT
+from tests.test_updating import FEED, arxiv_day, feed, serving, until
 
 BEES = "feed:https://bees.example.org/feed"
 
@@ -195,3 +199,52 @@ def test_a_withdrawn_paper_is_counted_once_whoever_tells_of_it(fakeweb: FakeWeb,
         assert library.paper("2611.00001").is_withdrawn
         assert [(report.new, report.updated) for report in reports] == [(0, 1), (1, 0)]
         assert [report.withdrawn for report in reports] == [1, 0]
+
+
+# --- killed at any moment
+
+
+def listed(number: int) -> Answer:
+    paper = {
+        "id": f"2611.{number:05}",
+        "title": f"How swarm {number} decides where to go",
+        "summary": "They dance.",
+        "authors": [{"name": f"Ada Lovelace{number}"}],
+        "publishedAt": "2026-11-02T17:00:00.000Z",
+        "upvotes": number,
+    }
+    return Answer(json.dumps([{"paper": paper, "numComments": 0}]))
+
+
+def test_killed_between_two_pages_the_next_update_goes_on_after_what_was_stored(
+    fakeweb: FakeWeb, tmp_path: Path
+) -> None:
+    held = Answer("[]", delay=30)
+    fakeweb.on("huggingface.co", "/api/daily_papers", listed(1), held, listed(2), Answer("[]"))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "BROADSHEET_HOME": str(tmp_path),
+        "BROADSHEET_ENCODER": "none",
+        "BROADSHEET_SOURCES": "huggingface",
+        "BROADSHEET_MIRRORS": " ".join(f"{host}={url}" for host, url in fakeweb.mirrors.items()),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "broadsheet", "update"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    until(lambda: len(fakeweb.requests) >= 2 or process.poll() is not None, 60)
+    process.kill()
+    process.communicate()
+    first, second = (request.query["date"][0] for request in fakeweb.requests[:2])
+    with serving(fakeweb, tmp_path, "huggingface") as library:
+        assert library.status().papers == 1
+        assert library.search("swarm dance").total == 1, "the index follows when the library is opened"
+        (report,) = library.update()
+        assert (report.state, report.new) == (SourceState.OK, 1)
+        assert library.status().papers == 2
+        asked = [request.query["date"][0] for request in fakeweb.requests[2:]]
+        assert {first, second} <= set(asked), "with some overlap, from where it was"
+        assert library.update()[0].new == 0
