@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from ..errors import EncoderUnavailableError, NotFoundError
 from ..identifiers import url_of
 from ..model import Hit, Paper, PaperId, Results, SourceStatus, Status
-from . import exports, facts, params, standing, views
+from . import atom, exports, facts, params, standing, views
 from .assets import Assets
 from .protocol import LibraryLike
 
@@ -206,6 +206,25 @@ def results_file(form: exports.Form) -> Page:
     return page
 
 
+def newest_feed(site: Site, request: Request) -> Response:
+    """The newest papers as an Atom feed."""
+    papers = site.library.newest(limit=atom.PAPERS)
+    return _atom(request, papers, title="Broadsheet: the newest papers", page="/")
+
+
+def results_feed(site: Site, request: Request) -> Response:
+    """What a search finds, newest first, as an Atom feed."""
+    asked = params.parse_asked(request.query_params)
+    found = site.library.search(asked.text, page_size=atom.PAPERS, sort="newest", facets=asked.facets)
+    return _atom(request, [hit.paper for hit in found.hits], title=f"Broadsheet: {asked.text}", page=asked.url())
+
+
+def _atom(request: Request, papers: Sequence[Paper], *, title: str, page: str) -> Response:
+    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    body = atom.feed(papers, title=title, base=str(request.base_url).rstrip("/"), path=path, page=page)
+    return Response(body, media_type=atom.MEDIA_TYPE, headers={"cache-control": "no-cache"})
+
+
 def latest_day(site: Site, request: Request) -> Response:
     """The newest day that has papers."""
     days = site.library.days(limit=1)
@@ -279,6 +298,8 @@ PAGES: list[tuple[str, Page]] = [
     ("/", front),
     ("/search", search),
     *((f"/search.{form.ending}", results_file(form)) for form in exports.FORMS),
+    ("/search.atom", results_feed),
+    ("/feed.atom", newest_feed),
     *((f"/paper/{{number:int}}.{form.ending}", paper_file(form)) for form in exports.FORMS),
     ("/paper/{reference:path}", paper),
     ("/day", latest_day),

@@ -68,6 +68,10 @@ class SearchRequest:
         """The address of all results as a file."""
         return replace(self, page=1, page_size=None, sort="relevance").url(f"/search.{ending}")
 
+    def feed_url(self) -> str:
+        """The address of this question's feed, which has its newest papers first."""
+        return replace(self, page=1, page_size=None, sort="relevance").url("/search.atom")
+
     def at(self, page: int) -> SearchRequest:
         """The same request at another page."""
         return replace(self, page=page)

@@ -1,0 +1,94 @@
+"""Papers as an Atom feed (RFC 4287): the newest of the library, or what a search finds, newest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time
+from xml.etree import ElementTree as ET
+
+from ..identifiers import url_of
+from ..model import Paper
+from ..text import to_html, to_plain
+from ..venues import venue_name
+
+NAMESPACE = "http://www.w3.org/2005/Atom"
+MEDIA_TYPE = "application/atom+xml"
+PAPERS = 50
+"""Entries of a feed."""
+MOST_AUTHORS = 100
+_UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
+_EARLY = date(1970, 1, 1)
+
+
+def feed(papers: Sequence[Paper], *, title: str, base: str, path: str, page: str) -> bytes:
+    """The feed of ``papers`` in their order.
+
+    ``base`` is the site's address, ``path`` the feed's own and ``page`` that of the page it belongs to. The id of an
+    entry (RFC 4151) is made of the site's name and the paper's number, so a paper stays one entry whatever becomes of
+    its title; ``updated`` is the day of its newest version, else that on which it was filed.
+    """
+    ET.register_namespace("", NAMESPACE)
+    root = _element(None, "feed")
+    _text(root, "title", title)
+    _text(root, "id", base + path)
+    _link(root, "self", base + path, MEDIA_TYPE)
+    _link(root, "alternate", base + page, "text/html")
+    _text(root, "updated", _moment(max(map(_updated, papers), default=_EARLY)))
+    _text(_element(root, "author"), "name", "Broadsheet")
+    for paper in papers:
+        _entry(root, paper, base)
+    found: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return found
+
+
+def _entry(root: ET.Element, paper: Paper, base: str) -> None:
+    entry = _element(root, "entry")
+    host = base.split("://", 1)[-1].split("/", 1)[0].split(":", 1)[0]
+    mark = f"[{paper.notices[-1].kind.value}] " if paper.notices else ""
+    _text(entry, "title", mark + to_plain(paper.title))
+    _text(entry, "id", f"tag:{host},2026:paper/{paper.id}")
+    _link(entry, "alternate", f"{base}/paper/{paper.id}", "text/html")
+    for identifier in paper.identifiers:
+        _link(entry, "related", url_of(identifier), "text/html")
+    _text(entry, "updated", _moment(_updated(paper)))
+    if paper.published:
+        _text(entry, "published", _moment(paper.published))
+    for name in paper.authors[:MOST_AUTHORS]:
+        _text(_element(entry, "author"), "name", name)
+    for term in dict.fromkeys(
+        [*(str(area) for area in paper.areas), *([venue_name(paper.venue)] if paper.venue else [])]
+    ):
+        _element(entry, "category").set("term", _printable(term))
+    if paper.abstract:
+        _text(entry, "summary", to_html(paper.abstract)).set("type", "html")
+
+
+def _updated(paper: Paper) -> date:
+    days = [version.day for version in paper.versions if version.day]
+    return max([*days, *([paper.day] if paper.day else [])], default=_EARLY)
+
+
+def _moment(day: date) -> str:
+    return datetime.combine(day, time(), UTC).isoformat().replace("+00:00", "Z")
+
+
+def _element(parent: ET.Element | None, name: str) -> ET.Element:
+    tag = f"{{{NAMESPACE}}}{name}"
+    return ET.Element(tag) if parent is None else ET.SubElement(parent, tag)
+
+
+def _text(parent: ET.Element, name: str, text: str) -> ET.Element:
+    found = _element(parent, name)
+    found.text = _printable(text)
+    return found
+
+
+def _link(parent: ET.Element, rel: str, href: str, kind: str) -> None:
+    found = _element(parent, "link")
+    for name, value in (("rel", rel), ("href", href), ("type", kind)):
+        found.set(name, _printable(value))
+
+
+def _printable(text: str) -> str:
+    return _UNPRINTABLE.sub("\ufffd", text)
