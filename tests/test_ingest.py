@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from broadsheet.errors import NotFoundError
 from broadsheet.ingest import derive, file_digest, import_items, merge_papers, split_record
-from broadsheet.model import Area, ImportSummary, Paper, Record, Refusal
+from broadsheet.model import Area, ImportSummary, JudgementKind, Paper, Record, Refusal
 from broadsheet.sources import Item, read_file
-from broadsheet.store import JudgementKind, Store, open_store
+from broadsheet.store import Store, open_store
 from tests.makers import NOW, day, identifier, item, put, record
 from tests.shared import ROOT, shared
 from tests.test_store import counted

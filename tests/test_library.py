@@ -736,3 +736,54 @@ def test_a_background_with_nothing_to_do_reads_no_digests(
         library.import_files([papers_file(tmp_path / "p.jsonl", 5)])
         job._encode()
         assert library.status().encoded == library.status().papers
+
+
+def test_what_people_decided_goes_with_an_export(empty: Library, tmp_path: Path) -> None:
+    same = {"title": "How bees decide where to go", "authors": ["Ada Lovelace", "Alan Turing"], "year": 2024}
+    files = [write_entries(tmp_path / f"{name}.jsonl", [{"id": name, **same}]) for name in ("one", "two")]
+    other = write_entries(tmp_path / "three.jsonl", [{"id": "three", "title": "On a wholly different matter"}])
+    empty.import_files([*files, other])
+    records = {stored.record.key: stored for stored in empty.store.iterate_records()}
+    assert records["one"].paper_id == records["two"].paper_id
+    empty.split(records["two"].id, why="another paper of that name")
+    empty.merge(records["one"].paper_id, records["three"].paper_id, why="they say so")
+
+    def together(library: Library) -> set[frozenset[str]]:
+        papers: dict[int, set[str]] = {}
+        for stored in library.store.iterate_records():
+            papers.setdefault(stored.paper_id, set()).add(stored.record.key)
+        return {frozenset(keys) for keys in papers.values()}
+
+    assert together(empty) == {frozenset(("one", "three")), frozenset(("two",))}
+    lines = list(empty.export_records())
+    file = write_entries(tmp_path / "export.jsonl", lines)
+    with library_in(tmp_path / "other") as copy:
+        assert copy.import_files([file]).read == len(lines) == 5
+        assert together(copy) == together(empty)
+        assert [(j.kind, j.why) for j in copy.store.judgements()] == [(j.kind, j.why) for j in empty.store.judgements()]
+        assert copy.import_files([file]).unchanged == 5
+        assert [line for line in copy.export_records() if "broadsheet_judgement" in line]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"broadsheet_judgement": 2}, "newer Broadsheet"),
+        ({"kind": "maybe"}, "not as `broadsheet export` writes it"),
+        ({"a": ["x"]}, "not as `broadsheet export` writes it"),
+        ({"made": "2026-01-01"}, "not as `broadsheet export` writes it"),
+    ],
+)
+def test_a_decision_that_cannot_be_read_is_refused(
+    empty: Library, tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
+    line = {
+        "broadsheet_judgement": 1,
+        "kind": "merge",
+        "a": ["s", "1"],
+        "b": ["s", "2"],
+        "made": "2026-01-01T00:00:00Z",
+    }
+    summary = empty.import_files([write_entries(tmp_path / "x.jsonl", [{**line, **change}, line])])
+    assert (summary.refused, summary.new) == (1, 1)
+    assert reason in summary.refusals[0].reason

@@ -10,8 +10,7 @@ from broadsheet.ingest import Candidate, Intent, Judgements, Reading, decide, re
 from broadsheet.ingest.compare import Verdict, common_authors, compare, enough_authors
 from broadsheet.ingest.merge import standing
 from broadsheet.ingest.reading import GENERIC_TITLES
-from broadsheet.model import Area, Record
-from broadsheet.store import Judgement, JudgementKind
+from broadsheet.model import Area, Judgement, JudgementKind, Record
 from tests.makers import NOW, day, record
 
 DIFFERENT, LINKED, SAME, IDENTIFIED = Verdict.DIFFERENT, Verdict.LINKED, Verdict.SAME, Verdict.IDENTIFIED

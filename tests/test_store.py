@@ -15,17 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from broadsheet.model import Area, Change, Identifier, Link, LinkKind, Paper, Record, Scheme
-from broadsheet.store import (
-    JudgementKind,
-    PaperWrite,
-    RecordWrite,
-    Store,
-    WriteBatch,
-    encode_record,
-    open_store,
-    text_digest,
-)
+from broadsheet.model import Area, Change, Identifier, JudgementKind, Link, LinkKind, Paper, Record, Scheme
+from broadsheet.store import PaperWrite, RecordWrite, Store, WriteBatch, encode_record, open_store, text_digest
 from broadsheet.store.codec import (
     from_micros,
     hash64,

@@ -17,8 +17,8 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from broadsheet.errors import BroadsheetError, BusyError, NotFoundError, StoreError
-from broadsheet.model import Paper, SourceStatus
-from broadsheet.store import JudgementKind, PaperWrite, Store, WriteBatch, open_store, schema
+from broadsheet.model import JudgementKind, Paper, SourceStatus
+from broadsheet.store import PaperWrite, Store, WriteBatch, open_store, schema
 from broadsheet.store.database import any_of, transaction
 from broadsheet.store.migrate import run_migrations
 from tests.makers import NOW, identifier, put, record, write

@@ -18,6 +18,8 @@ from typing import Any
 
 PaperId = int
 RecordId = int
+RecordKey = tuple[str, str]
+"""(source, key): names a record for good, whatever ids it gets."""
 
 
 class Scheme(StrEnum):
@@ -245,6 +247,24 @@ class Refusal:
 
     def __str__(self) -> str:
         return f"{self.where}:{self.line}: {self.reason}" if self.line else f"{self.where}: {self.reason}"
+
+
+class JudgementKind(StrEnum):
+    """What a person said of two records."""
+
+    MERGE = "merge"
+    SPLIT = "split"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A person's word that two records are of one paper, or are not. Outlives every import."""
+
+    kind: JudgementKind
+    a: RecordKey
+    b: RecordKey
+    made: datetime
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

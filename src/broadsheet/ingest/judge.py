@@ -10,8 +10,8 @@ from datetime import datetime
 from broadsheet.errors import NotFoundError
 from broadsheet.ingest.pipeline import paper_write
 from broadsheet.ingest.reading import read
-from broadsheet.model import PaperId, RecordId, StoredRecord
-from broadsheet.store import Judgement, JudgementKind, RecordKey, Store, WriteBatch
+from broadsheet.model import Judgement, JudgementKind, PaperId, RecordId, RecordKey, StoredRecord
+from broadsheet.store import Store, WriteBatch
 
 
 def _key(stored: StoredRecord) -> RecordKey:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from broadsheet.ingest.compare import Verdict, compare
 from broadsheet.ingest.reading import Reading
-from broadsheet.model import PaperId, Scheme
-from broadsheet.store import Judgement, JudgementKind, RecordKey
+from broadsheet.model import Judgement, JudgementKind, PaperId, RecordKey, Scheme
 
 _ONE_EACH = (Scheme.DOI, Scheme.ACL, Scheme.PMID)
 """A paper usually has one of each, so two different ones speak against a merge by title.

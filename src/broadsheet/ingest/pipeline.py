@@ -15,18 +15,21 @@ from pathlib import Path
 from broadsheet.ingest.derive import derive_from
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.reading import Reading, read
-from broadsheet.model import ImportSummary, Joined, NoticeKind, PaperId, Record, RecordId, Refusal, Version
-from broadsheet.sources import Item
-from broadsheet.store import (
-    EncodedRecord,
-    KnownRecord,
-    PaperWrite,
+from broadsheet.model import (
+    ImportSummary,
+    Joined,
+    Judgement,
+    NoticeKind,
+    PaperId,
+    Record,
+    RecordId,
     RecordKey,
-    RecordWrite,
-    Store,
-    WriteBatch,
-    encode_record,
+    Refusal,
+    Version,
 )
+from broadsheet.sources import Item
+from broadsheet.sources.base import Line
+from broadsheet.store import EncodedRecord, KnownRecord, PaperWrite, RecordWrite, Store, WriteBatch, encode_record
 from broadsheet.text import title_fingerprint
 
 MAX_REFUSALS = 100
@@ -116,14 +119,19 @@ def import_items(
 def _import_batch(store: Store, items: Sequence[Item], now: datetime, progress_of: str, counter: _Counter) -> None:
     counter.read += len(items)
     incoming: dict[RecordKey, _Incoming] = {}
+    judged: list[Judgement] = []
     for item in items:
         entry = _storable(item.entry)
         if isinstance(entry, Refusal):
             counter.refuse(entry)
+        elif isinstance(entry, Judgement):
+            judged.append(entry)
         elif (entry.source, entry.key) in incoming:
             _count_repeat(counter, incoming, entry)
         else:
             incoming[entry.source, entry.key] = _Incoming(entry, entry)
+    if judged:
+        _keep_judgements(store, judged, now, counter)  # before the records, which they place
     batch = _Batch(store, incoming)
     counter.unchanged += batch.unchanged
     batch.place()
@@ -139,9 +147,17 @@ def _import_batch(store: Store, items: Sequence[Item], now: datetime, progress_o
         counter.joined += [Joined(name, title, given.get(paper, paper)) for name, title, paper in batch.joins()[:room]]
 
 
-def _storable(entry: Record | Refusal) -> Record | Refusal:
+def _keep_judgements(store: Store, judged: Sequence[Judgement], now: datetime, counter: _Counter) -> None:
+    known = {(j.kind, frozenset((j.a, j.b))) for j in store.judgements()}
+    fresh = [j for j in judged if (j.kind, frozenset((j.a, j.b))) not in known]
+    store.write(WriteBatch(now, judgements=fresh))
+    counter.new += len(fresh)
+    counter.unchanged += len(judged) - len(fresh)
+
+
+def _storable(entry: Line) -> Line:
     """A key with characters that no database takes (NUL, lone surrogates) gets U+FFFD in their place."""
-    if isinstance(entry, Refusal) or entry.key.isprintable():
+    if not isinstance(entry, Record) or entry.key.isprintable():
         return entry
     return replace(entry, key=_UNSTORABLE.sub("\ufffd", entry.key))
 

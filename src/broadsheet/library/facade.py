@@ -38,7 +38,7 @@ from broadsheet.search import Boosts, Searcher, Tuning
 from broadsheet.settings import Settings, load_settings
 from broadsheet.sources import Item, read_file, read_stream
 from broadsheet.sources.bibtex import to_bibtex
-from broadsheet.sources.exported import export_record
+from broadsheet.sources.exported import export_judgement, export_record
 from broadsheet.sources.writing import writer
 from broadsheet.store import Store, open_store
 
@@ -134,8 +134,10 @@ class Library:
     def export_records(self) -> Iterator[dict[str, Any]]:
         """Every record, its entry as it came in ``raw``; ``import`` makes the same records of it again.
 
-        ``paper`` and ``seen`` are for the reader. What people decided about papers is not among it.
+        ``paper`` and ``seen`` are for the reader. What people decided about records comes first, so that an import
+        respects it.
         """
+        yield from map(export_judgement, self.store.judgements())
         for stored in self.store.iterate_records():
             seen = stored.seen.isoformat()
             yield {**export_record(stored.record), "paper": stored.paper_id, "seen": seen}

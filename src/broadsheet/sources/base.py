@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self, runtime_checkable
 
-from broadsheet.model import Identifier, Record, Refusal, Scheme, SourceState
+from broadsheet.model import Identifier, Judgement, Record, Refusal, Scheme, SourceState
 
 if TYPE_CHECKING:
     from broadsheet.net import Client
 
 Entry = Record | Refusal
+Line = Record | Refusal | Judgement
+"""What a file gives: an entry, or a person's decision in what ``broadsheet export`` wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Item:
     ordinal: int
     position: int
     total: int | None
-    entry: Entry
+    entry: Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ import orjson
 
 from broadsheet.errors import InputError
 from broadsheet.model import Record, Refusal
-from broadsheet.sources.base import Entry, Item, Limits, too_long
+from broadsheet.sources.base import Entry, Item, Limits, Line, too_long
 from broadsheet.sources.encodings import decode
 from broadsheet.sources.folders import Archive, is_workbook, reference_files
 from broadsheet.sources.jsonarray import elements
@@ -100,7 +100,7 @@ def _items(stream: Stream, limits: Limits, skip: int) -> Iterator[Item]:
         yield Item(ordinal, stream.position, stream.total, entry)
 
 
-def _entries(name: str, pieces: Iterator[bytes], limits: Limits, skip: int) -> Iterator[tuple[int, Entry]]:
+def _entries(name: str, pieces: Iterator[bytes], limits: Limits, skip: int) -> Iterator[tuple[int, Line]]:
     head, pieces = peek(pieces, _LOOK)
     if head.startswith(_ZIP):
         yield from _hopeful(name, _zip_entries(name, pieces, limits), skip)
@@ -124,7 +124,7 @@ def _entries(name: str, pieces: Iterator[bytes], limits: Limits, skip: int) -> I
     yield from _hopeful(name, _json_entries(name, cut, limits, skip), skip)
 
 
-def _hopeful(name: str, entries: Iterator[Entry | None], skip: int) -> Iterator[tuple[int, Entry]]:
+def _hopeful(name: str, entries: Iterator[Line | None], skip: int) -> Iterator[tuple[int, Line]]:
     """The entries with their ordinals, those before ``skip`` left out; gives up where there is nothing to hope for."""
     taken = skip > 0
     for ordinal, entry in enumerate(entries):
@@ -142,7 +142,7 @@ def _hopeful(name: str, entries: Iterator[Entry | None], skip: int) -> Iterator[
 
 def _json_entries(
     name: str, cut: Iterator[tuple[int, bytes | TooLong]], limits: Limits, skip: int
-) -> Iterator[Entry | None]:
+) -> Iterator[Line | None]:
     """The entries; None for each of the first ``skip``, which are not looked at."""
     source = source_of(name)
     ordinal = number = 0
@@ -177,13 +177,13 @@ def _folder_items(folder: Path, limits: Limits, skip: int) -> Iterator[Item]:
         before += path.stat().st_size
 
 
-def _file_entries(name: str, path: Path, limits: Limits) -> Iterator[tuple[int, Entry]]:
+def _file_entries(name: str, path: Path, limits: Limits) -> Iterator[tuple[int, Line]]:
     with Stream.of(path) as stream:
         for _, entry in _entries(name, iter(stream), limits, 0):
             yield stream.position, entry
 
 
-def _kept(name: str, entries: Iterator[tuple[int, Entry]]) -> Iterator[tuple[int, Entry]]:
+def _kept(name: str, entries: Iterator[tuple[int, Line]]) -> Iterator[tuple[int, Line]]:
     """The entries of one file of several; that it cannot be read is a refusal, and the others are read."""
     position = 0
     try:
@@ -193,7 +193,7 @@ def _kept(name: str, entries: Iterator[tuple[int, Entry]]) -> Iterator[tuple[int
         yield position, Refusal(name, 0, str(error).removeprefix(f"{name}: "))
 
 
-def _zip_entries(name: str, pieces: Iterator[bytes], limits: Limits) -> Iterator[Entry]:
+def _zip_entries(name: str, pieces: Iterator[bytes], limits: Limits) -> Iterator[Line]:
     data, damage = _whole(name, pieces, WHOLE_BYTES, "in a zip archive; unpack it and import the files in it")
     if damage:
         raise InputError(f"{name}: {damage}; get the file again")
@@ -205,7 +205,7 @@ def _zip_entries(name: str, pieces: Iterator[bytes], limits: Limits) -> Iterator
         yield from (entry for _, entry in _kept(member, _member_entries(archive, member, limits)))
 
 
-def _member_entries(archive: Archive, member: str, limits: Limits) -> Iterator[tuple[int, Entry]]:
+def _member_entries(archive: Archive, member: str, limits: Limits) -> Iterator[tuple[int, Line]]:
     data = archive.read(member)
     if data.startswith(_ZIP) and not is_workbook(data):  # which may hold itself
         raise InputError(f"{member}: a zip archive inside of another; unpack it and import the files in it")

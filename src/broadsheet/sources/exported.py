@@ -8,12 +8,25 @@ from datetime import date, datetime
 from typing import Any
 
 from broadsheet.identifiers import parse_identifier
-from broadsheet.model import Area, Identifier, Link, LinkKind, Notice, NoticeKind, Record, Version
+from broadsheet.model import (
+    Area,
+    Identifier,
+    Judgement,
+    JudgementKind,
+    Link,
+    LinkKind,
+    Notice,
+    NoticeKind,
+    Record,
+    Version,
+)
 from broadsheet.sources.base import Limits, too_many_authors
 from broadsheet.sources.values import FieldError
 
 MARK = "broadsheet_record"
 """The field by which an entry is known to be an exported record; it holds the format's number."""
+JUDGED = "broadsheet_judgement"
+"""The same for a person's decision about two records."""
 _FORMAT = 1
 _OF_A_PAPER = {name: name for name in ("kind", "versions", "notices", "counts", "details", "added")}
 _OF_A_PAPER["other_titles"] = "former_titles"
@@ -32,8 +45,7 @@ def export_record(record: Record) -> dict[str, Any]:
 
 def exported_record(entry: dict[str, Any], limits: Limits) -> Record:
     """The record that ``export_record`` wrote; other fields are ignored. Raises FieldError."""
-    if entry[MARK] != _FORMAT:
-        raise FieldError(f"{MARK}: format {entry[MARK]!r} is of a newer Broadsheet; upgrade the program")
+    _check_format(entry, MARK)
     values = {}
     for field in fields(Record):
         if field.name in entry:
@@ -62,6 +74,34 @@ def told_of_paper(entry: dict[str, Any]) -> dict[str, Any]:
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise FieldError(f"{name}: not as `broadsheet export` writes it ({error})") from error
     return values
+
+
+def export_judgement(judgement: Judgement) -> dict[str, Any]:
+    """A decision's fields as JSON has them."""
+    return {
+        JUDGED: _FORMAT,
+        "kind": judgement.kind.value,
+        "a": list(judgement.a),
+        "b": list(judgement.b),
+        "made": judgement.made.isoformat(),
+        "why": judgement.why,
+    }
+
+
+def exported_judgement(entry: dict[str, Any]) -> Judgement:
+    """The decision that ``export_judgement`` wrote. Raises FieldError."""
+    _check_format(entry, JUDGED)
+    try:
+        (source_a, key_a), (source_b, key_b) = _texts(entry["a"]), _texts(entry["b"])
+        kind, made = JudgementKind(_text(entry["kind"])), _moment(entry["made"])
+        return Judgement(kind, (source_a, key_a), (source_b, key_b), made, _text(entry.get("why", "")))
+    except (ValueError, TypeError, KeyError) as error:
+        raise FieldError(f"{JUDGED}: not as `broadsheet export` writes it ({error})") from error
+
+
+def _check_format(entry: dict[str, Any], mark: str) -> None:
+    if entry[mark] != _FORMAT:
+        raise FieldError(f"{mark}: format {entry[mark]!r} is of a newer Broadsheet; upgrade the program")
 
 
 def _text(value: Any) -> str:

@@ -28,8 +28,8 @@ import orjson
 
 from broadsheet.identifiers import parse_identifier
 from broadsheet.model import Area, Identifier, Record, Refusal, Scheme
-from broadsheet.sources.base import Entry, Limits, too_many_authors
-from broadsheet.sources.exported import MARK, exported_record, told_of_paper
+from broadsheet.sources.base import Limits, Line, too_many_authors
+from broadsheet.sources.exported import JUDGED, MARK, exported_judgement, exported_record, told_of_paper
 from broadsheet.sources.values import (
     FieldError,
     areas_of,
@@ -294,13 +294,15 @@ def _not_json(line: bytes, error: orjson.JSONDecodeError) -> str:
     return f"not JSON ({error.msg} at column {error.colno})"
 
 
-def parse_entry(line: bytes, *, source: str, where: str, number: int, limits: Limits) -> Entry:
+def parse_entry(line: bytes, *, source: str, where: str, number: int, limits: Limits) -> Line:
     """One line of JSON Lines (or one element of a JSON array) → a record, or why not."""
     try:
         entry = orjson.loads(line)
         if not isinstance(entry, dict):
             kind = "a list" if isinstance(entry, list) else "a text" if isinstance(entry, str) else "a single value"
             return Refusal(where, number, f"{kind}, not an object with the fields of a paper")
+        if JUDGED in entry:
+            return exported_judgement(entry)
         if MARK in entry:
             return exported_record(entry, limits)
         record = record_of(entry, line.decode("utf-8").strip(), source, limits)

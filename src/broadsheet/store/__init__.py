@@ -2,27 +2,13 @@
 
 from broadsheet.store.codec import encode_record, text_digest
 from broadsheet.store.store import Store, open_store
-from broadsheet.store.types import (
-    Counts,
-    EncodedRecord,
-    Judgement,
-    JudgementKind,
-    KnownRecord,
-    PaperWrite,
-    RecordKey,
-    RecordWrite,
-    WriteBatch,
-    Written,
-)
+from broadsheet.store.types import Counts, EncodedRecord, KnownRecord, PaperWrite, RecordWrite, WriteBatch, Written
 
 __all__ = [
     "Counts",
     "EncodedRecord",
-    "Judgement",
-    "JudgementKind",
     "KnownRecord",
     "PaperWrite",
-    "RecordKey",
     "RecordWrite",
     "Store",
     "WriteBatch",

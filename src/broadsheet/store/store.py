@@ -10,7 +10,18 @@ from types import TracebackType
 from sqlalchemy import Connection, Engine, Row, func, select, tuple_
 
 from broadsheet.errors import StoreError
-from broadsheet.model import Change, Identifier, Paper, PaperId, Scheme, SourceStatus, StoredRecord
+from broadsheet.model import (
+    Change,
+    Identifier,
+    Judgement,
+    JudgementKind,
+    Paper,
+    PaperId,
+    RecordKey,
+    Scheme,
+    SourceStatus,
+    StoredRecord,
+)
 from broadsheet.store import migrate
 from broadsheet.store import schema as s
 from broadsheet.store.codec import (
@@ -26,7 +37,7 @@ from broadsheet.store.codec import (
 )
 from broadsheet.store.database import any_of, file_of, hold, integrity_problems, make_engine, transaction
 from broadsheet.store.lock import FolderLock, ServerLock, WriterLock
-from broadsheet.store.types import Counts, Judgement, JudgementKind, KnownRecord, RecordKey, WriteBatch, Written
+from broadsheet.store.types import Counts, KnownRecord, WriteBatch, Written
 from broadsheet.store.writes import apply_batch, replace_lookups, replace_source
 
 DEFAULT_TIMEOUT = 10.0

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 
-from broadsheet.model import Paper, PaperId, RecordId
-
-RecordKey = tuple[str, str]
-"""(source, key): names a record for good, whatever ids it gets."""
+from broadsheet.model import Judgement, Paper, PaperId, RecordId
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +46,6 @@ class PaperWrite:
 
     paper: Paper
     match_keys: Sequence[str] = ()
-
-
-class JudgementKind(StrEnum):
-    """What a person said of two records."""
-
-    MERGE = "merge"
-    SPLIT = "split"
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """A person's word that two records are of one paper, or are not. Outlives every import."""
-
-    kind: JudgementKind
-    a: RecordKey
-    b: RecordKey
-    made: datetime
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

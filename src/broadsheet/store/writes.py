@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, bindparam, delete, insert, select, update
 
-from broadsheet.model import Identifier, PaperId
+from broadsheet.model import Identifier, Judgement, PaperId
 from broadsheet.store import schema as s
 from broadsheet.store.codec import hash64, pack, paper_to_json, signed, text_digest, to_micros
 from broadsheet.store.database import any_of
-from broadsheet.store.types import Judgement, PaperWrite, RecordWrite, WriteBatch, Written
+from broadsheet.store.types import PaperWrite, RecordWrite, WriteBatch, Written
 
 Rows = list[dict[str, Any]]
 
