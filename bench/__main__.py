@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-ALL = ("importing", "encoding", "latency", "quality", "oracle", "merging", "updating", "exporting")
+ALL = ("importing", "encoding", "latency", "quality", "oracle", "merging", "updating", "exporting", "feed")
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:

@@ -1,0 +1,119 @@
+"""The days of arXiv and the dated picks of the curated lists, as arrays; the text features are made once and cached."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bench.common import CACHE, SHARED, rows
+
+PAPERS = SHARED / "data" / "arxiv_daily" / "arxiv_daily_2025-03_2026-07.jsonl.gz"
+PICKS = SHARED / "data" / "curated_lists" / "picks.jsonl.gz"
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A paper of the stream, the day on which it was listed and the day on which a list's curator added it."""
+
+    paper: int
+    listed: int
+    added: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """All papers in the order of their listing days (ordinals of dates); features are made on first use."""
+
+    papers: list[dict[str, Any]]
+    days: np.ndarray  # int64 [papers], ascending
+
+    def listing(self, day: int) -> tuple[int, int]:
+        """First paper listed on a day, and one past the last; the first is also the number of earlier papers."""
+        first, last = np.searchsorted(self.days, [day, day + 1])
+        return int(first), int(last)
+
+    @cached_property
+    def words(self) -> sparse.csr_matrix:
+        """TF-IDF as arxiv-sanity-lite computes it (``compute.py``), rows of length 1: float32 [papers, 10000]."""
+        return self._kept("words", _words)
+
+    @cached_property
+    def topics(self) -> np.ndarray:
+        """Latent semantic analysis of ``words``, rows of length 1: float32 [papers, 256].
+
+        Deerwester et al., Indexing by latent semantic analysis, JASIS 41(6), 1990. It stands in for vectors of an
+        encoder, which take an hour for these papers. Like the IDF of the words it is fitted on the whole stream: text
+        of later days, but nobody's picks.
+        """
+        matrix = self._kept("topics", lambda _papers: sparse.csr_matrix(_topics(self.words)))
+        dense: np.ndarray = matrix.toarray()
+        return dense
+
+    def _kept(self, name: str, make: Callable[[list[dict[str, Any]]], sparse.csr_matrix]) -> sparse.csr_matrix:
+        stamp = hashlib.sha256(f"{name}1:{PAPERS.stat().st_size}:{len(self.papers)}".encode()).hexdigest()[:12]
+        path = Path(CACHE) / "feed" / f"{name}-{stamp}.npz"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            sparse.save_npz(path, make(self.papers), compressed=False)
+        return sparse.csr_matrix(sparse.load_npz(path))
+
+
+def _words(papers: list[dict[str, Any]]) -> sparse.csr_matrix:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(
+        strip_accents="unicode",
+        stop_words="english",
+        token_pattern=r"(?u)\b[a-zA-Z_][a-zA-Z0-9_]+\b",
+        ngram_range=(1, 2),
+        max_features=10_000,
+        sublinear_tf=True,
+        max_df=0.5,
+        min_df=5,
+        dtype=np.float32,
+    )
+    texts = (" ".join([paper["title"], paper["abstract"], *paper["authors"]]) for paper in papers)
+    return sparse.csr_matrix(vectorizer.fit_transform(texts))
+
+
+def _topics(words: sparse.csr_matrix) -> np.ndarray:
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    reduced = TruncatedSVD(256, n_iter=4, random_state=0).fit_transform(words)
+    rows_of_one: np.ndarray = normalize(reduced).astype(np.float32)
+    return rows_of_one
+
+
+def read_stream() -> Stream:
+    """The papers, sorted by listing day (a stable sort: within a day as in the file)."""
+    papers = sorted(rows(PAPERS), key=lambda paper: str(paper["list_date"]))
+    days = np.array([date.fromisoformat(paper["list_date"]).toordinal() for paper in papers], np.int64)
+    return Stream(papers, days)
+
+
+def read_lists(stream: Stream) -> dict[str, list[Pick]]:
+    """Each list's picks that are in the stream, by the day added (ties by paper)."""
+    place = {paper["id"]: n for n, paper in enumerate(stream.papers)}
+    lists: dict[str, list[Pick]] = defaultdict(list)
+    for row in rows(PICKS):
+        paper = place.get(row["arxiv_id"])
+        if paper is not None:
+            added = date.fromisoformat(row["added"]).toordinal()
+            lists[row["profile"]].append(Pick(paper, int(stream.days[paper]), added))
+    return {name: sorted(picks, key=lambda pick: (pick.added, pick.paper)) for name, picks in lists.items()}
+
+
+def halves(names: list[str]) -> dict[str, list[str]]:
+    """The lists by the half they belong to: every other name in alphabetical order, whatever their figures."""
+    ordered = sorted(names, key=str.casefold)
+    return {"tuning": ordered[::2], "reporting": ordered[1::2]}

@@ -1,0 +1,20 @@
+"""Other ways to rank a day's papers for one reader, each made from its public description.
+
+A peer lives for one reader's replay. ``scores(picks, day, stream)`` gets the reader's earlier picks in the order of
+time and gives one number for each paper listed on that day, higher is better; ties keep the listing's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.peers.linear import ArxivSanity, Centroid, Rocchio
+from bench.peers.similarity import MeanVector, NearestSaved, ZoteroDaily
+
+PEERS: dict[str, Callable[[], ArxivSanity | Centroid | Rocchio | NearestSaved | ZoteroDaily | MeanVector]] = {
+    "arxiv-sanity-lite": ArxivSanity,
+    "zotero-arxiv-daily": ZoteroDaily,
+    "centroid": Centroid,
+    "rocchio": Rocchio,
+    "nearest saved": NearestSaved,
+}
