@@ -15,7 +15,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from broadsheet.model import Area, Change, Identifier, JudgementKind, Link, LinkKind, Paper, Record, Scheme
+from broadsheet.model import (
+    Area,
+    Change,
+    Identifier,
+    JudgementKind,
+    Link,
+    LinkKind,
+    Paper,
+    Record,
+    Scheme,
+    SourceState,
+    SourceStatus,
+)
 from broadsheet.store import PaperWrite, RecordWrite, Store, WriteBatch, encode_record, open_store, text_digest
 from broadsheet.store.codec import (
     from_micros,
@@ -402,3 +414,32 @@ def test_number_of_statements_of_a_write_does_not_depend_on_the_batch(store: Sto
 def test_hash64_takes_any_text() -> None:
     assert -(2**63) <= hash64("\ud800 等") < 2**63
     assert hash64("a") != hash64("b")
+
+
+# --- sources and services
+
+
+def test_how_a_source_stands_is_kept_and_replaced(store: Store) -> None:
+    assert store.source_states() == {}
+    first = SourceStatus("arxiv:cs.LG", SourceState.QUIET, "No announcement: weekend.", asked=NOW, newest="2611.00001")
+    store.set_source_state("arxiv:cs.LG", '{"announced": "2026-11-27"}', first)
+    store.set_source_state("huggingface", "", SourceStatus("huggingface"))
+    assert store.source_states() == {
+        "arxiv:cs.LG": ('{"announced": "2026-11-27"}', first),
+        "huggingface": ("", SourceStatus("huggingface")),
+    }
+    later = replace(first, state=SourceState.FAILED, fetched=NOW, due=NOW, day=date(2026, 11, 27), records=7, wait=2.5)
+    store.set_source_state("arxiv:cs.LG", "x", later)
+    assert store.source_states()["arxiv:cs.LG"] == ("x", later)
+
+
+def test_when_a_service_was_asked_is_kept_by_identifier(store: Store) -> None:
+    bees, ants = identifier("10.1000/bees"), identifier("2611.00001")
+    store.add_lookups("crossref", [bees, ants, bees], NOW)
+    assert store.lookups("crossref", [bees, ants]) == {bees: NOW, ants: NOW}
+    assert store.lookups("crossref", [identifier("10.1000/wasps")]) == {}
+    assert store.lookups("openalex", [bees]) == {}
+    later = NOW + timedelta(days=1)
+    store.add_lookups("crossref", [bees], later)
+    assert store.lookups("crossref", [bees, ants]) == {bees: later, ants: NOW}
+    store.add_lookups("crossref", [], later)

@@ -435,3 +435,18 @@ def test_all_errors_are_of_one_family(store: Store) -> None:
     store.close()
     with pytest.raises(BroadsheetError):
         store.write(WriteBatch(NOW, papers=[PaperWrite(Paper(-1, "x"))]))
+
+
+def test_a_library_of_the_version_before_is_converted_with_all_it_holds(path: Path) -> None:
+    with open_store(URL.format(path)) as made:
+        put(made, record("How bees decide", "2401.00001", key="a"))
+    with sqlite3.connect(path) as old:
+        old.execute("DROP TABLE sources")
+        old.execute("DROP TABLE lookups")
+        old.execute("UPDATE alembic_version SET version_num = '0001'")
+    with pytest.raises(StoreError, match="another version"):
+        open_store(URL.format(path), read_only=True)
+    with open_store(URL.format(path)) as store:
+        assert [paper.title for paper in store.iterate_papers()] == ["How bees decide"]
+        store.set_source_state("huggingface", "", SourceStatus("huggingface"))
+        assert list(store.source_states()) == ["huggingface"]
