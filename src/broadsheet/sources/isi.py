@@ -53,12 +53,7 @@ def sniff(head: bytes, name: str) -> bool:
 def read(name: str, data: bytes, limits: Limits) -> Iterator[Entry]:
     """The entries of a file."""
     records = Records(name, "isi", limits)
-    found = False
-    for block in _blocks(data, limits.max_entry_bytes):
-        found = True
-        yield records.of(_draft(block.fields), block.raw, block.line, block.size)
-    if not found:
-        yield records.refuse(1, "no entry found: no line begins with a tag such as 'PT J'")
+    return records.of_blocks(_blocks(data, limits.max_entry_bytes), _draft, "PT J")
 
 
 def _blocks(data: bytes, most: int) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8, getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from io import BytesIO, StringIO, TextIOWrapper
@@ -399,6 +399,15 @@ class Records:
     def refuse(self, line: int, reason: str) -> Refusal:
         """A refusal at a line of the file."""
         return Refusal(self._name, line, reason)
+
+    def of_blocks(self, blocks: Iterable[Block], draft: Callable[[list[Field]], Draft], sign: str) -> Iterator[Entry]:
+        """One entry a block; a file without any is one refusal that names a ``sign`` by which an entry begins."""
+        found = False
+        for block in blocks:
+            found = True
+            yield self.of(draft(block.fields), block.raw, block.line, block.size)
+        if not found:
+            yield self.refuse(1, f"no entry found: no line begins with a tag such as '{sign}'")
 
     def of(self, draft: Draft, raw: str, line: int, size: int = 0) -> Entry:
         """The record of a draft; ``size`` is that of the entry in bytes, where ``raw`` is not all of it."""
