@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from bench.common import CACHE, SHARED, rows
+from broadsheet.text import clean, to_plain
 
 PAPERS = SHARED / "data" / "arxiv_daily" / "arxiv_daily_2025-03_2026-07.jsonl.gz"
 PICKS = SHARED / "data" / "curated_lists" / "picks.jsonl.gz"
@@ -117,3 +118,9 @@ def halves(names: list[str]) -> dict[str, list[str]]:
     """The lists by the half they belong to: every other name in alphabetical order, whatever their figures."""
     ordered = sorted(names, key=str.casefold)
     return {"tuning": ordered[::2], "reporting": ordered[1::2]}
+
+
+def passage(paper: dict[str, Any]) -> str:
+    """The text that the product would make a paper's vector from (``ingest.encoding.passage_text``)."""
+    title, abstract = (to_plain(clean(paper[name] or "")) for name in ("title", "abstract"))
+    return " ".join(f"{title} {abstract}".split())
