@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, inspect
+from sqlalchemy import event
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from broadsheet.errors import BroadsheetError, BusyError, NotFoundError, StoreError
 from broadsheet.model import JudgementKind, Paper, SourceStatus
-from broadsheet.store import PaperWrite, Store, WriteBatch, open_store, schema
-from broadsheet.store.database import any_of, transaction
-from broadsheet.store.migrate import run_migrations
+from broadsheet.model.reading import Profile
+from broadsheet.store import PaperWrite, ReaderStore, Store, WriteBatch, open_store, schema
+from broadsheet.store.database import any_of
 from tests.makers import NOW, identifier, put, record, write
+from tests.reading_makers import TODAY, edition, reader
+from tests.reading_makers import event as done
 from tests.shared import ROOT
 
 URL = "sqlite:///{}"
@@ -36,6 +38,7 @@ def path(tmp_path: Path) -> Path:
 def store(path: Path) -> Iterator[Store]:
     with open_store(URL.format(path), timeout=0.2) as opened:
         write(opened, record("A", "2401.00001", key="a"), record("B", key="b"))
+        opened.reading.add_reader(reader())
         yield opened
 
 
@@ -64,19 +67,45 @@ READS: dict[str, Callable[[Store], object]] = {
     "source_states": lambda s: s.source_states(),
     "lookups": lambda s: s.lookups("crossref", [identifier("10.1000/x")]),
     "problems": lambda s: s.problems(),
+    "reading.readers": lambda s: s.reading.readers(),
+    "reading.reader": lambda s: s.reading.reader("me"),
+    "reading.reader_by_secret": lambda s: s.reading.reader_by_secret("secret of me"),
+    "reading.events": lambda s: s.reading.events("me"),
+    "reading.events_of": lambda s: s.reading.events_of("me", [1]),
+    "reading.edition": lambda s: s.reading.edition("me", TODAY),
+    "reading.last_edition": lambda s: s.reading.last_edition("me"),
+    "reading.edition_days": lambda s: s.reading.edition_days("me"),
+    "reading.editions_between": lambda s: s.reading.editions_between("me", TODAY, TODAY),
+    "reading.shown": lambda s: s.reading.shown("me", [1]),
+    "reading.shown_log": lambda s: s.reading.shown_log("me"),
+    "reading.deliveries": lambda s: s.reading.deliveries("me", TODAY),
+    "reading.newest_paper": lambda s: s.reading.newest_paper(),
+    "reading.candidates": lambda s: s.reading.candidates(None, TODAY, 0, TODAY, 5),
+    "reading.recent_papers": lambda s: s.reading.recent_papers(5),
 }
 WRITES: dict[str, Callable[[Store], object]] = {
     "write": lambda s: write(s, record("C")),
     "add_judgement": lambda s: s.add_judgement(JudgementKind.SPLIT, ("test", "a"), ("test", "b"), now=NOW),
     "set_source_state": lambda s: s.set_source_state("arxiv:cs.LG", "cursor", SourceStatus("arxiv:cs.LG")),
     "add_lookups": lambda s: s.add_lookups("crossref", [identifier("10.1000/x")], NOW),
+    "reading.add_reader": lambda s: s.reading.add_reader(reader("you")),
+    "reading.set_profile": lambda s: s.reading.set_profile("me", Profile(risk=0.2)),
+    "reading.set_secret": lambda s: s.reading.set_secret("me", "new"),
+    "reading.remove_reader": lambda s: s.reading.remove_reader("me"),
+    "reading.add_event": lambda s: s.reading.add_event(done()),
+    "reading.add_events": lambda s: s.reading.add_events([done()]),
+    "reading.add_edition": lambda s: s.reading.add_edition(edition(1)),
+    "reading.claim_delivery": lambda s: s.reading.claim_delivery("me", TODAY, "email", now=NOW),
+    "reading.add_delivery": lambda s: s.reading.add_delivery("me", TODAY, "email", "sent", "", now=NOW),
 }
 OTHERS = {"close", "writing"}
 
 
 def test_every_method_is_in_these_tables() -> None:
-    methods = {name for name, value in vars(Store).items() if callable(value) and not name.startswith("_")}
-    assert methods == {*READS, *WRITES, *OTHERS}
+    def methods(of: type, prefix: str = "") -> set[str]:
+        return {f"{prefix}{name}" for name, value in vars(of).items() if callable(value) and not name.startswith("_")}
+
+    assert methods(Store) | methods(ReaderStore, "reading.") == {*READS, *WRITES, *OTHERS}
 
 
 @pytest.mark.parametrize("name", [*READS, *WRITES])
@@ -360,42 +389,6 @@ def test_lock_file_that_cannot_be_written(store: Store, path: Path) -> None:
     WRITES["write"](store)
 
 
-def schema_of(path: Path) -> dict[str, object]:
-    from sqlalchemy import create_engine
-
-    engine = create_engine(URL.format(path))
-    seen = inspect(engine)
-    found: dict[str, object] = {}
-    for table in seen.get_table_names():
-        columns = [(c["name"], str(c["type"]), c["nullable"], c["primary_key"]) for c in seen.get_columns(table)]
-        indexes = sorted((i["name"], tuple(i["column_names"]), i["unique"]) for i in seen.get_indexes(table))
-        found[table] = (columns, indexes, seen.get_pk_constraint(table)["constrained_columns"])
-    with engine.connect() as connection:
-        found["without rowid"] = sorted(
-            name
-            for name, sql in connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
-            if "WITHOUT ROWID" in sql
-        )
-        found["counters are"] = sorted(connection.exec_driver_sql("SELECT name, value FROM counters").fetchall())
-        found["version is"] = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-    engine.dispose()
-    return found
-
-
-def test_migrations_make_the_same_tables_as_a_new_library(tmp_path: Path) -> None:
-    open_store(URL.format(tmp_path / "new.db")).close()
-    store = open_store(URL.format(tmp_path / "scratch.db"))
-    store.close()
-    (tmp_path / "scratch.db").unlink()
-    with transaction(store.engine, "scratch", write=True) as connection:
-        run_migrations(connection, "scratch")
-    store.engine.dispose()
-    migrated = schema_of(tmp_path / "scratch.db")
-    assert migrated == schema_of(tmp_path / "new.db")
-    assert migrated["version is"] == schema.SCHEMA_VERSION
-    open_store(URL.format(tmp_path / "scratch.db")).close()
-
-
 def test_opening_does_not_load_alembic(path: Path) -> None:
     code = (
         "import sys; from broadsheet.store import open_store\n"
@@ -435,18 +428,3 @@ def test_all_errors_are_of_one_family(store: Store) -> None:
     store.close()
     with pytest.raises(BroadsheetError):
         store.write(WriteBatch(NOW, papers=[PaperWrite(Paper(-1, "x"))]))
-
-
-def test_a_library_of_the_version_before_is_converted_with_all_it_holds(path: Path) -> None:
-    with open_store(URL.format(path)) as made:
-        put(made, record("How bees decide", "2401.00001", key="a"))
-    with sqlite3.connect(path) as old:
-        old.execute("DROP TABLE sources")
-        old.execute("DROP TABLE lookups")
-        old.execute("UPDATE alembic_version SET version_num = '0001'")
-    with pytest.raises(StoreError, match="another version"):
-        open_store(URL.format(path), read_only=True)
-    with open_store(URL.format(path)) as store:
-        assert [paper.title for paper in store.iterate_papers()] == ["How bees decide"]
-        store.set_source_state("huggingface", "", SourceStatus("huggingface"))
-        assert list(store.source_states()) == ["huggingface"]

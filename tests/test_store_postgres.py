@@ -23,7 +23,7 @@ from broadsheet.ingest import merge_papers, split_record
 from broadsheet.store import Store, open_store
 from broadsheet.store.database import transaction
 from broadsheet.store.migrate import run_migrations
-from tests import test_store as portable
+from tests import test_store, test_store_reading, test_store_reading_crash
 from tests.makers import NOW, put, record, write
 from tests.shared import ROOT
 
@@ -34,9 +34,12 @@ pytestmark = [
     pytest.mark.skipif(None in PROGRAMS or sys.platform != "linux", reason="no PostgreSQL server to start"),
 ]
 
-for _name, _test in vars(portable).items():
-    if _name.startswith("test_") and "store" in signatures.signature(_test).parameters:
-        globals()[_name] = _test
+full = test_store_reading.full
+for _portable in (test_store, test_store_reading, test_store_reading_crash):
+    for _name, _test in vars(_portable).items():
+        if _name.startswith("test_") and {"store", "full"} & signatures.signature(_test).parameters.keys():
+            assert _name not in globals(), f"two tests have the name {_name}"
+            globals()[_name] = _test
 
 
 @pytest.fixture(scope="session")
@@ -116,7 +119,7 @@ def test_migrations_make_the_same_tables(server: str, url: str) -> None:
     engine.dispose()
     open_store(url).close()
     assert tables(url) == migrated
-    assert len(migrated) == 13
+    assert len(migrated) == 18
 
 
 HOLDER = """

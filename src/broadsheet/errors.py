@@ -63,5 +63,18 @@ class ForbiddenAddressError(FetchError):
     """The address leads into a private network, where nothing that others wrote may lead."""
 
 
+class DeliveryError(BroadsheetError):
+    """An edition could not be handed over; the message names the step that failed, and what to do.
+
+    ``step`` is that step (``connect``, ``TLS``, ``login``, ``sender``, ``recipient``, ``message``, ``post``), and
+    ``passing`` whether it may go better later without anyone doing anything.
+    """
+
+    def __init__(self, message: str, *, step: str, passing: bool = False) -> None:
+        super().__init__(message)
+        self.step = step
+        self.passing = passing
+
+
 class StoppedError(BroadsheetError):
     """The work was ended from outside, between two steps; what was done is kept."""

@@ -65,7 +65,8 @@ def _scrubbed(value: Any) -> Any:
     return value
 
 
-def _dumps(document: dict[str, Any]) -> bytes:
+def dumps(document: dict[str, Any]) -> bytes:
+    """A document as JSON."""
     try:
         return orjson.dumps(document)
     except TypeError:
@@ -139,7 +140,7 @@ def record_to_json(record: Record) -> bytes:
     if record.former_titles:
         fields["former_titles"] = record.former_titles
     fields |= {"source": record.source, "key": record.key, "raw": record.raw}
-    return _dumps(fields)
+    return dumps(fields)
 
 
 def record_from_json(data: bytes) -> Record:
@@ -170,11 +171,11 @@ def unpack(data: bytes) -> bytes:
     try:
         return _decompressor().decompress(data, max_output_size=_MAX_RECORD_BYTES)
     except zstandard.ZstdError as error:
-        raise StoreError(f"a stored record is damaged ({error}); restore the database from a backup") from error
+        raise StoreError(f"what is stored is damaged ({error}); restore the database from a backup") from error
 
 
-def paper_to_json(paper: Paper) -> str:
-    """The paper as JSON without its id and relations, which the tables hold."""
+def paper_fields(paper: Paper) -> dict[str, Any]:
+    """The paper as values that JSON knows, without its id and relations, which the tables hold; empty ones left out."""
     fields = _shared_fields(paper)
     if paper.other_titles:
         fields["other_titles"] = paper.other_titles
@@ -184,12 +185,11 @@ def paper_to_json(paper: Paper) -> str:
         fields["damaged"] = True
     if paper.origins:
         fields["origins"] = dict(paper.origins)
-    return _dumps(fields).decode()
+    return fields
 
 
-def paper_from_json(paper_id: int, document: str, related: tuple[int, ...] = ()) -> Paper:
-    """The paper that ``paper_to_json`` wrote."""
-    fields = orjson.loads(document)
+def paper_from_fields(paper_id: int, fields: dict[str, Any], related: tuple[int, ...] = ()) -> Paper:
+    """The paper of ``paper_fields`` after its way through JSON."""
     return Paper(
         id=paper_id,
         other_titles=tuple(fields.get("other_titles", ())),
@@ -204,10 +204,20 @@ def paper_from_json(paper_id: int, document: str, related: tuple[int, ...] = ())
     )
 
 
+def paper_to_json(paper: Paper) -> str:
+    """``paper_fields`` as JSON."""
+    return dumps(paper_fields(paper)).decode()
+
+
+def paper_from_json(paper_id: int, document: str, related: tuple[int, ...] = ()) -> Paper:
+    """The paper that ``paper_to_json`` wrote."""
+    return paper_from_fields(paper_id, orjson.loads(document), related)
+
+
 def status_to_json(status: SourceStatus) -> str:
     """How a source stands, without its name."""
     fields = {f.name: getattr(status, f.name) for f in dataclass_fields(SourceStatus) if f.name != "name"}
-    return _dumps({name: value for name, value in fields.items() if value}).decode()
+    return dumps({name: value for name, value in fields.items() if value}).decode()
 
 
 def status_from_json(name: str, document: str) -> SourceStatus:

@@ -1,8 +1,9 @@
 """The tables. Portable between SQLite and PostgreSQL; changed only together with a migration (``migrations/versions``).
 
-Truth: ``records``, ``judgements``, ``aliases``, ``relations``, ``imports``, ``sources``, ``lookups``. Derived from the
-records and made again whenever one changes: ``papers``, ``identifiers``, ``match_keys``. ``changes`` is the
-outbox that the index is fed from.
+Truth: ``records``, ``judgements``, ``aliases``, ``relations``, ``imports``, ``sources``, ``lookups``, and what readers
+did and were given: ``readers``, ``events``, ``editions``, ``shown``, ``deliveries``. Derived from the records and made
+again whenever one changes: ``papers``, ``identifiers``, ``match_keys``. ``changes`` is the outbox that the index is fed
+from.
 
 Ids are given by ``counters``, not by the database's own sequences: a paper's id is never used twice, even after the
 last paper was merged away; and because the counter's row is locked until the transaction ends, numbers of the change
@@ -12,12 +13,24 @@ sequence does not promise that).
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
 
-SCHEMA_VERSION = "0002"
+SCHEMA_VERSION = "0003"
 """The newest revision in ``migrations/versions``."""
 
-COUNTERS = ("paper", "record", "change", "judgement")
+COUNTERS = ("paper", "record", "change", "judgement", "event")
 
 metadata = MetaData()
 
@@ -131,5 +144,65 @@ lookups = Table(
     Column("value", Text, primary_key=True),
     Column("scheme", String(20), primary_key=True),
     Column("asked", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    sqlite_with_rowid=False,
+)
+
+readers = Table(
+    "readers",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("secret", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False),  # SHA-256 of the secret, which is looked up by it
+    Column("created", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("profile", Text, nullable=False),  # Profile as JSON
+    Index("ix_readers_digest", "digest", unique=True),
+)
+
+events = Table(  # append-only; a reader's go with the reader
+    "events",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("reader", Text, nullable=False),
+    Column("action", String(20), nullable=False),
+    Column("paper_id", BigInteger, nullable=False),  # as it was called then, see aliases; 0 where it is about no paper
+    Column("made", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("because", Text),  # Interest as JSON
+    Column("edition", Integer),  # date.toordinal()
+    Column("undoes", BigInteger, nullable=False),  # an event, or 0
+    Index("ix_events_reader_id", "reader", "id"),
+    Index("ix_events_reader_paper_id", "reader", "paper_id"),
+)
+
+editions = Table(  # never changed
+    "editions",
+    metadata,
+    Column("reader", Text, primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),  # date.toordinal()
+    Column("content", LargeBinary, nullable=False),  # Edition as JSON with its papers as they were, zstd
+)
+
+shown = Table(  # each entry of an edition once more, for questions about many editions
+    "shown",
+    metadata,
+    Column("reader", Text, primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),  # of the edition
+    Column("position", Integer, primary_key=True, autoincrement=False),  # in the whole edition, from 0
+    Column("paper_id", BigInteger, nullable=False),  # as it was called then, see aliases
+    Column("section", Text, nullable=False),  # the section's key
+    Column("propensity", Double, nullable=False),
+    Column("explored", Boolean, nullable=False),
+    Index("ix_shown_reader_paper_id", "reader", "paper_id"),
+    sqlite_with_rowid=False,
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("reader", Text, primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),  # of the edition
+    Column("channel", String(40), primary_key=True),
+    Column("state", String(20), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("made", BigInteger, nullable=False),  # microseconds since 1970, UTC
     sqlite_with_rowid=False,
 )

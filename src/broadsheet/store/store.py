@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date, datetime
 from types import TracebackType
@@ -27,7 +27,6 @@ from broadsheet.store import schema as s
 from broadsheet.store.codec import (
     from_micros,
     hash64,
-    paper_from_json,
     record_from_json,
     status_from_json,
     status_to_json,
@@ -37,6 +36,8 @@ from broadsheet.store.codec import (
 )
 from broadsheet.store.database import any_of, file_of, hold, integrity_problems, make_engine, transaction
 from broadsheet.store.lock import FolderLock, ServerLock, WriterLock
+from broadsheet.store.reading import ReaderStore
+from broadsheet.store.reads import papers_by_id, with_relations
 from broadsheet.store.types import Counts, KnownRecord, WriteBatch, Written
 from broadsheet.store.writes import apply_batch, replace_lookups, replace_source
 
@@ -71,13 +72,15 @@ class Store:
     """A database of records and papers; made by ``open_store``.
 
     Methods may be called from any thread. All raise StoreError (see ``errors``) when the database fails, is locked by
-    another program (BusyError) or is closed. Only one process at a time can write, see ``writing``.
+    another program (BusyError) or is closed. Only one process at a time can write, see ``writing``. ``reading`` has
+    what concerns readers and their editions.
     """
 
     def __init__(self, engine: Engine, lock: WriterLock, where: str, *, read_only: bool) -> None:
         self.engine = engine
         self.where = where
         self.read_only = read_only
+        self.reading = ReaderStore(self._reading, self._writing)
         self._lock = lock
         self._closed = False
 
@@ -186,12 +189,12 @@ class Store:
         """Papers by the ids asked for; an id that was merged away gives the surviving paper, an unknown one nothing."""
         wanted = {int(paper) for paper in papers}
         with self._reading() as connection:
-            found = _papers(connection, wanted)
+            found = papers_by_id(connection, wanted)
             missing = wanted - found.keys()
             if missing:
                 asked = select(s.aliases).where(any_of(connection, s.aliases.c.gone, missing))
                 kept = {row.gone: row.kept for row in connection.execute(asked)}
-                survivors = _papers(connection, set(kept.values())) if kept else {}
+                survivors = papers_by_id(connection, set(kept.values())) if kept else {}
                 found |= {gone: survivors[paper] for gone, paper in kept.items() if paper in survivors}
         return found
 
@@ -242,7 +245,7 @@ class Store:
             day, paper_id = before
             asked = asked.where(tuple_(p.day, p.id) < tuple_(day.toordinal() if day else 0, int(paper_id)))
         with self._reading() as connection:
-            return _with_relations(connection, [(row.id, row.document) for row in connection.execute(asked)])
+            return with_relations(connection, [(row.id, row.document) for row in connection.execute(asked)])
 
     def days(self, limit: int) -> list[tuple[date, int]]:
         """The newest days that have papers, and how many."""
@@ -257,7 +260,7 @@ class Store:
         while True:
             with self._reading() as connection:
                 asked = select(p.id, p.document).where(p.id > last).order_by(p.id).limit(batch)
-                found = _with_relations(connection, [(row.id, row.document) for row in connection.execute(asked)])
+                found = with_relations(connection, [(row.id, row.document) for row in connection.execute(asked)])
             if not found:
                 return
             yield from found
@@ -364,20 +367,3 @@ class Store:
 
 def _stored(row: Row[tuple[object, ...]]) -> StoredRecord:
     return StoredRecord(row.id, row.paper_id, record_from_json(unpack(row.content)), from_micros(row.seen))
-
-
-def _papers(connection: Connection, papers: Collection[PaperId]) -> dict[PaperId, Paper]:
-    p = s.papers.c
-    rows = connection.execute(select(p.id, p.document).where(any_of(connection, p.id, papers)))
-    return {paper.id: paper for paper in _with_relations(connection, [(row.id, row.document) for row in rows])}
-
-
-def _with_relations(connection: Connection, rows: Sequence[tuple[PaperId, str]]) -> list[Paper]:
-    if not rows:
-        return []
-    r = s.relations.c
-    related: dict[PaperId, list[PaperId]] = {}
-    asked = select(s.relations).where(any_of(connection, r.paper_id, [paper for paper, _ in rows])).order_by(r.other_id)
-    for paper, other in connection.execute(asked):
-        related.setdefault(paper, []).append(other)
-    return [paper_from_json(paper, document, tuple(related.get(paper, ()))) for paper, document in rows]

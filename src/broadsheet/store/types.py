@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
+from typing import NamedTuple
 
 from broadsheet.model import Judgement, Paper, PaperId, RecordId
 
@@ -82,3 +83,27 @@ class Counts:
     papers: int
     records: int
     changes: int
+
+
+class ShownPaper(NamedTuple):
+    """An entry of an edition as it was printed: ``position`` counts from 0 over the whole edition, ``paper`` is the id
+    under which it lives today, ``propensity`` in (0, 1] the probability with which the policy put it there."""
+
+    day: date
+    paper: PaperId
+    section: str
+    position: int
+    propensity: float
+    explored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The last attempt to send an edition by a channel, and what became of it."""
+
+    reader: str
+    day: date
+    channel: str
+    state: str
+    message: str
+    moment: datetime

@@ -213,7 +213,5 @@ def replace_lookups(connection: Connection, service: str, identifiers: Collectio
     rows = [{"of": service, "the_value": i.value, "the_scheme": i.scheme.value} for i in set(identifiers)]
     same = (t.service == bindparam("of"), t.value == bindparam("the_value"), t.scheme == bindparam("the_scheme"))
     _execute(connection, delete(s.lookups).where(*same), rows)
-    names = [
-        {"service": service, "value": i.value, "scheme": i.scheme.value, "asked": asked} for i in set(identifiers)
-    ]
+    names = [{"service": service, "value": i.value, "scheme": i.scheme.value, "asked": asked} for i in set(identifiers)]
     _execute(connection, insert(s.lookups), names)
