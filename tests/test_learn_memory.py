@@ -16,7 +16,7 @@ from scipy import sparse
 from broadsheet.errors import InputError
 from broadsheet.learn.daily import DailyRanker
 from broadsheet.learn.form import FORM_FEATURES, form_features
-from broadsheet.learn.linear import BackgroundClassifier
+from broadsheet.learn.linear import BackgroundClassifier, Joined
 from broadsheet.learn.memory import GATES, HALF_LIVES, ReaderMemory
 
 ACTIONS = st.sampled_from(sorted(GATES))
@@ -131,7 +131,18 @@ def test_a_full_memory_is_small_and_quick() -> None:
         begin = time.perf_counter()
         memory.update("save", f"new{n}", 740_000)
         spent.append(time.perf_counter() - begin)
-    assert sorted(spent)[10] < 0.005
+    assert sorted(spent)[10] < 0.005  # about 0.2 ms on a quiet machine
+
+
+def test_papers_are_named_by_numbers_or_by_text_but_not_by_both() -> None:
+    memory = remembering([("save", n, 0.0) for n in (10, 9, 8)])  # type: ignore[misc]
+    assert memory.read(0)[0] == [8, 9, 10]
+    back = ReaderMemory.from_record(json.loads(json.dumps(memory.to_record())))
+    assert back.read(0)[0] == [8, 9, 10]
+    mixed = memory.to_record()
+    mixed["papers"].append(["nine", 0, 1, 1, 1])
+    with pytest.raises(InputError, match=r"papers\[3\].*'nine'"):
+        ReaderMemory.from_record(mixed)
 
 
 @pytest.mark.parametrize(("action", "day", "message"), [("stare", 0.0, "stare"), ("save", math.nan, "nan")])
@@ -157,6 +168,9 @@ def test_bad_events_are_refused_and_change_nothing(action: str, day: float, mess
         ({"papers": [["a", 0, 1, 1, 1], [5, 0, 1, 1, 1]]}, r"papers\[1\]"),
         ({"papers": [["a", 0, 1, "x", 1]]}, r"papers\[0\].*'x'"),
         ({"papers": [["a", math.inf, 1, 1, 1]]}, r"papers\[0\].*inf"),
+        ({"papers": [["a", 10**400, 1, 1, 1]]}, r"papers\[0\].*1000"),
+        ({"papers": [[True, 0, 1, 1, 1]]}, r"papers\[0\]"),
+        ({"papers": [[1.5, 0, 1, 1, 1]]}, r"papers\[0\]"),
     ],
 )
 def test_a_record_that_is_not_one_is_refused_by_field(changes: dict[str, object], message: str) -> None:
@@ -260,10 +274,92 @@ def test_notice_decides_between_equals_and_is_a_part_of_the_sum() -> None:
     np.testing.assert_allclose(np.sum(list(parts.values()), axis=0), scores)
 
 
-def test_the_classifier_has_no_say_until_some_papers_are_known_and_then_more_and_more() -> None:
-    weights = [fitted(rows_about(0, n, 1), np.ones((n, 2))).weights()["classifier"] for n in (1, 3, 10, 100)]
-    assert weights[:2] == [0, 0]
-    assert 0 < weights[2] < weights[3]
+def test_the_classifiers_have_little_say_until_some_papers_are_known_and_then_more_and_more() -> None:
+    weights = [fitted(rows_about(0, n, 1), np.ones((n, 2))).weights() for n in (1, 3, 10, 100)]
+    for part in ("classifier", "meaning"):
+        shares = [one[part] for one in weights]
+        assert 0 < shares[0] < 0.2
+        assert shares == sorted(shares)
+    assert weights[0]["lasting"] > 0 > weights[3]["lasting"]
+
+
+def test_what_is_near_and_was_not_picked_counts_against_its_like() -> None:
+    # The reader likes topic 0 with word 39, and left what is of topic 0 without it.
+    liked, left = rows_about(0, 30, 1), rows_about(0, 200, 2)
+    liked[:, 39], left[:, 39] = 0.5, 0
+    others = np.vstack([left, *(rows_about(topic, 1000, 60 + topic) for topic in (2, 3))])
+    day = np.vstack([rows_about(0, 20, 3), rows_about(0, 20, 4)])
+    day[:20, 39], day[20:, 39] = 0.5, 0
+    gaps = []
+    for weight in (10.0, 0.0):
+        ranker = DailyRanker(near_weight=weight).fit(
+            sparse.csr_matrix(liked), liked, np.ones((30, 2)), sparse.csr_matrix(others), others
+        )
+        values = ranker.classifier_.decision_function(Joined(sparse.csr_matrix(day), day))
+        gaps.append(float(values[:20].mean() - values[20:].mean()))
+    assert gaps[0] > gaps[1] > 0
+
+
+ENCODED = np.vstack([rows_about(topic, 10, 190 + topic) for topic in range(5)])
+
+
+def with_encoder(liked: np.ndarray, encoded: np.ndarray) -> DailyRanker:
+    others = np.vstack([rows_about(topic, 30, 50 + topic) for topic in range(5)])
+    words = sparse.csr_matrix(liked)
+    traces = np.ones((len(liked), 2))
+    return DailyRanker().fit(
+        words, liked, traces, sparse.csr_matrix(others), others, encoded=encoded, other_encoded=others[:, ::-1]
+    )
+
+
+def test_the_meaning_finds_what_the_words_do_not_say() -> None:
+    liked = rows_about(0, 20, 1)
+    ranker = with_encoder(liked, rows_about(1, 20, 2)[:, ::-1])
+    alike = np.repeat(rows_about(0, 1, 5), 50, axis=0)  # all the same by their words
+    scores = ranker.decision_function(sparse.csr_matrix(alike), alike, np.zeros(50), ENCODED[:, ::-1])
+    assert set(np.argsort(-scores)[:10] // 10) == {1}
+    parts = ranker.parts(sparse.csr_matrix(alike), alike, np.zeros(50), ENCODED[:, ::-1])
+    assert parts["meaning"].any()
+    assert not parts["classifier"].any()
+
+
+def test_a_paper_without_a_vector_is_an_average_one() -> None:
+    ranker = with_encoder(rows_about(0, 20, 1), rows_about(0, 20, 2)[:, ::-1])
+    encoded = ENCODED[:, ::-1].copy()
+    encoded[[3, 20]] = 0
+    meaning = ranker.parts(sparse.csr_matrix(DAY), DAY, np.zeros(50), encoded)["meaning"]
+    np.testing.assert_allclose(meaning[[3, 20]], 0, atol=1e-9)
+    assert np.isfinite(meaning).all()
+
+
+def test_without_an_encoder_its_part_is_left_out() -> None:
+    liked = rows_about(0, 20, 1)
+    without = fitted(liked, np.ones((20, 2)))
+    assert "meaning" not in without.parts(sparse.csr_matrix(DAY), DAY, np.zeros(50))
+    nothing = with_encoder(liked, np.zeros_like(liked))
+    assert nothing.meaning_ is None
+    np.testing.assert_allclose(
+        nothing.decision_function(sparse.csr_matrix(DAY), DAY, np.zeros(50), ENCODED), scored(without, DAY)
+    )
+    one_sided = with_encoder(liked, rows_about(0, 20, 2))
+    assert "meaning" not in one_sided.parts(sparse.csr_matrix(DAY), DAY, np.zeros(50))
+
+
+def test_vectors_of_one_side_only_are_refused() -> None:
+    one = rows_about(0, 2, 1)
+    with pytest.raises(ValueError, match="alike"):
+        DailyRanker().fit(sparse.csr_matrix(one), one, np.ones((2, 2)), sparse.csr_matrix(one), one, encoded=one)
+
+
+def test_joined_rows_are_those_of_one_matrix() -> None:
+    words, dense = sparse.random(20, 30, 0.2, format="csr", random_state=1), rows_about(0, 20, 2)
+    whole, joined = np.hstack([words.toarray(), dense]), Joined(words, dense)
+    assert joined.shape == whole.shape
+    np.testing.assert_allclose(joined @ np.arange(70.0), whole @ np.arange(70.0))
+    np.testing.assert_allclose(joined.T @ np.arange(20.0), whole.T @ np.arange(20.0))
+    y = np.r_[np.ones(8), -np.ones(12)]
+    mine, theirs = (BackgroundClassifier().fit(x, y, np.ones(20)) for x in (joined, whole))
+    np.testing.assert_allclose(mine.coef_, theirs.coef_, atol=1e-9)
 
 
 def test_faded_traces_are_taken_over_without_a_new_fit() -> None:
@@ -292,18 +388,32 @@ def test_a_dismissed_paper_is_not_a_liked_one() -> None:
         fitted(one, np.array([[1, 1], [-1, -1]]))
 
 
-def test_a_thousand_candidates_are_ranked_in_a_tenth_of_a_second() -> None:
+def test_a_thousand_candidates_are_ranked_in_little_time_and_many_liked_papers_are_learned_in_a_second() -> None:
     rng = np.random.default_rng(0)
-    words = sparse.random(1200, 10_000, 0.01, format="csr", random_state=1)
-    vectors = rng.normal(size=(1200, 384))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    ranker = DailyRanker().fit(words[:100], vectors[:100], np.ones((100, 2)), words[100:400], vectors[100:400])
-    spent = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        ranker.decision_function(words[200:], vectors[200:], np.zeros(1000))
-        spent.append(time.perf_counter() - begin)
-    assert min(spent) < 0.1
+    columns = rng.integers(10_000, size=(6500, 100))
+    words = sparse.csr_matrix((np.full(650_000, 0.1, np.float32), columns.ravel(), np.arange(0, 650_001, 100)))
+    topics, encoded = rng.normal(size=(6500, 256)), rng.normal(size=(6500, 384))
+    topics = (topics / np.linalg.norm(topics, axis=1, keepdims=True)).astype(np.float32)
+    encoded = (encoded / np.linalg.norm(encoded, axis=1, keepdims=True)).astype(np.float32)
+    ranker = DailyRanker()
+    fits, days = [], []
+    for _ in range(3):
+        begin = time.process_time()
+        ranker.fit(
+            words[:500],
+            topics[:500],
+            np.ones((500, 2)),
+            words[500:5500],
+            topics[500:5500],
+            encoded=encoded[:500],
+            other_encoded=encoded[500:5500],
+        )
+        fits.append(time.process_time() - begin)
+        begin = time.process_time()
+        ranker.parts(words[5500:], topics[5500:], np.zeros(1000), encoded[5500:])
+        days.append(time.process_time() - begin)
+    assert min(fits) < 2  # about 0.3 s on a quiet machine; the goal is 1 s
+    assert min(days) < 0.2  # about 0.01 s; the goal is 0.1 s
 
 
 # The form
