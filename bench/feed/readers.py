@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
 import numpy as np
@@ -101,22 +101,28 @@ def cold(name: str, picks: list[Pick], count: int) -> list[Reader]:
 def noisy(reader: Reader, stream: Stream) -> Reader:
     """The same reader with a fifth of the picks replaced by random papers listed before they were made.
 
-    What is to be found stays the same.
+    What is to be found stays the same. The papers are drawn from the days that can be scored.
     """
     rng = np.random.default_rng(zlib.crc32(f"noise {reader.kind} {reader.name}".encode()))
-    picks = list(reader.picks)
+    picks, fair = list(reader.picks), stream.fair
     for n in rng.choice(len(picks), round(NOISE * len(picks)), replace=False):
-        earlier = max(stream.listing(picks[n].added)[0], 1)
-        paper = int(rng.integers(earlier))
+        earlier = max(int(np.searchsorted(fair, stream.listing(picks[n].added)[0])), 1)
+        paper = int(fair[rng.integers(earlier)])
         picks[n] = Pick(paper, int(stream.days[paper]), picks[n].added)
     return Reader(reader.name, f"{reader.kind}, noise", tuple(picks), reader.wanted, reader.drift)
 
 
 def made_readers(stream: Stream, lists: dict[str, list[Pick]], names: list[str]) -> list[Reader]:
-    """All readers of one half of the lists."""
+    """All readers of one half of the lists; they are asked on the days on which every paper has its vector."""
     single = [steady(name, "single", [lists[name]]) for name in names]
     mixed = [steady(" + ".join(three), "mixed", [lists[name] for name in three]) for three in combinations(names, 3)]
     pairs = [drifting(f"{one} → {other}", lists[one], lists[other]) for one, other in permutations(names, 2)]
     main = [reader for reader in [*single, *mixed, *pairs] if reader is not None and reader.wanted]
     new = [reader for count in COLD for name in names for reader in cold(name, lists[name], count)]
-    return [*main, *new, *(noisy(reader, stream) for reader in main)]
+    asked = [replace(reader, wanted=_on(stream.complete, reader.wanted)) for reader in [*main, *new]]
+    found = [reader for reader in asked if reader.wanted]
+    return [*found, *(noisy(reader, stream) for reader in found if not reader.kind.startswith("cold"))]
+
+
+def _on(days: frozenset[int], wanted: dict[int, frozenset[int]]) -> dict[int, frozenset[int]]:
+    return {day: papers for day, papers in wanted.items() if day in days}

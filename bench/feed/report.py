@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from bench.common import save
-from bench.feed.ours import Memory, noticed
-from bench.feed.readers import COLD, COLD_DAYS, COLD_STARTS, KNOWN, NOISE, made_readers
-from bench.feed.replay import MEASURES, Model, Replay, replay_all
+from bench.feed.ours import WITHOUT, Ablated, Memory, noticed
+from bench.feed.readers import COLD, COLD_DAYS, COLD_STARTS, KNOWN, NOISE, Reader, made_readers
+from bench.feed.replay import MEASURES, Makers, Replay, replay_all
 from bench.feed.stream import Stream, halves, read_lists, read_stream
 from bench.peers import PEERS
+from broadsheet.stats import difference_interval
 
-RESAMPLES = 2000
 MAIN = "ndcg@20"
+CONFIDENCE = 0.95
 
-OURS = ("memory", "memory without notice")
+# Fitted apart from the others, and only where one chooses: on the tuning half, for readers without noise.
+APART = ("without near papers in the background", "without the encoder")
+OURS = (*WITHOUT, *APART)
 
 
 def macro(replays: Sequence[Replay]) -> dict[str, float]:
@@ -38,28 +41,40 @@ def after_drift(replays: Sequence[Replay]) -> dict[str, float]:
     return dict(zip(MEASURES, np.round(np.mean(parts, axis=0), 4).tolist(), strict=True))
 
 
-def paired(ours: Sequence[Replay], peers: Sequence[Replay], seed: int = 0) -> dict[str, Any]:
-    """Macro difference in nDCG@20 over the same days of the same readers, with a percentile bootstrap interval.
+def by_day(ours: Sequence[Replay], peers: Sequence[Replay]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean nDCG@20 of all readers who were asked on a day, in the order of time: float64 [days], of either model.
 
-    Readers are resampled, and days within each (Davison and Hinkley, Bootstrap methods and their application, 1997,
-    section 3.8). Mixed and drifting readers share lists, so that they are not independent and the interval is too
-    narrow for them.
+    Readers share lists, so that their figures of one day are not independent: a day counts as one observation.
     """
     column = MEASURES.index(MAIN)
     theirs = {replay.reader.name: replay for replay in peers}
-    gaps = [replay.values[:, column] - theirs[replay.reader.name].values[:, column] for replay in ours]
-    rng = np.random.default_rng(seed)
-    drawn = []
-    for _ in range(RESAMPLES):
-        chosen = rng.integers(len(gaps), size=len(gaps))
-        drawn.append(np.mean([gaps[n][rng.integers(len(gaps[n]), size=len(gaps[n]))].mean() for n in chosen]))
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    gap = float(np.mean([gap.mean() for gap in gaps]))
-    base = macro(peers)[MAIN]
+    pairs: dict[int, list[tuple[float, float]]] = {}
+    for replay in ours:
+        other = theirs[replay.reader.name]
+        for n, day in enumerate(replay.days):
+            pairs.setdefault(day, []).append((replay.values[n, column], other.values[n, column]))
+    means = np.array([np.mean(pairs[day], axis=0) for day in sorted(pairs)])
+    return means[:, 0], means[:, 1]
+
+
+def paired(ours: Sequence[Replay], peers: Sequence[Replay]) -> dict[str, Any]:
+    """Macro difference in nDCG@20 over the same days of the same readers; and the mean daily one, with its bounds.
+
+    The bounds are those of a confidence sequence after its last day (``broadsheet.stats``): they hold whenever one
+    looks, and for the mean over days of the readers of a day, which weighs readers by their days.
+    """
+    column = MEASURES.index(MAIN)
+    theirs = {replay.reader.name: replay for replay in peers}
+    gaps = [(replay.values[:, column] - theirs[replay.reader.name].values[:, column]).mean() for replay in ours]
+    one, other = by_day(ours, peers)
+    low, high = difference_interval(one, other, CONFIDENCE, horizon=len(one))
+    gap = float(np.mean(gaps))
     return {
         "difference": round(gap, 4),
-        "interval_95": [round(float(low), 4), round(float(high), 4)],
-        "relative": round(gap / base, 4),
+        "relative": round(gap / macro(peers)[MAIN], 4),
+        "days": len(one),
+        "daily_difference": round(float((one - other).mean()), 4),
+        "confidence_sequence_95": [round(low, 4), round(high, 4)],
     }
 
 
@@ -77,12 +92,12 @@ def figures(replays: Sequence[Replay]) -> dict[str, Any]:
         part: dict[str, Any] = {
             "readers": len(some),
             "days": sum(len(replay.days) for replay in some),
-            "models": {model: macro(by[kind, model]) for model in models},
+            "models": {model: macro(by[kind, model]) for model in models if (kind, model) in by},
             "best_peer": best[kind],
         }
         if kind.startswith("drifting"):
-            part["from_half_time"] = {model: after_drift(by[kind, model]) for model in models}
-        for model in [model for model in OURS if model in models]:
+            part["from_half_time"] = {model: after_drift(by[kind, model]) for model in models if (kind, model) in by}
+        for model in [model for model in OURS if (kind, model) in by]:
             part.setdefault("against_best_peer", {})[model] = paired(by[kind, model], by[kind, best[kind]])
             quiet = kind.removesuffix(", noise")
             if quiet != kind:
@@ -92,11 +107,14 @@ def figures(replays: Sequence[Replay]) -> dict[str, Any]:
     return found
 
 
-def our_makers(stream: Stream) -> dict[str, Callable[[], Model]]:
-    """The product's ranker, and the same without the part that is learned from what others noticed."""
+def our_makers(stream: Stream) -> Makers:
+    """The product's ranker, and what is left of it without each of its parts."""
     notice = noticed(stream)
-    silence = np.zeros_like(notice)
-    return {OURS[0]: lambda: Memory(notice), OURS[1]: lambda: Memory(silence)}
+    return {
+        OURS[0]: lambda: Ablated(notice),
+        APART[0]: lambda: Memory(notice, near_weight=0.0),
+        APART[1]: lambda: Memory(notice, encoder=False),
+    }
 
 
 def run() -> None:
@@ -104,19 +122,29 @@ def run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     start = time.perf_counter()
     stream = read_stream()
+    if not stream.complete:
+        raise SystemExit("no stride of listing days has its vectors: run python -m bench feed_vectors first")
     lists = read_lists(stream)
-    makers: dict[str, Callable[[], Model]] = {**PEERS, **our_makers(stream)}
+    makers: Makers = {**PEERS, **our_makers(stream)}
     parts: dict[str, Any] = {}
     for half, names in halves(list(lists)).items():
         readers = made_readers(stream, lists, names)
-        parts[half] = {"lists": names, "readers": figures(replay_all(readers, makers, stream))}
+        chosen = makers if half == "tuning" else {name: maker for name, maker in makers.items() if name not in APART}
+        replays = replay_all(readers, chosen, stream, wanted=_wanted)
+        parts[half] = {"lists": names, "readers": figures(replays)}
+        print(half, {kind: part["models"] for kind, part in parts[half]["readers"].items()}, flush=True)
     settings = {
         "papers": len(stream.papers),
         "listing_days": len(np.unique(stream.days)),
+        "scored_listing_days": len(stream.complete),
         "picks_known_before_a_day_counts": KNOWN,
         "cold_starts": {"picks": COLD, "beginnings_in_each_list": COLD_STARTS, "days_after_each": COLD_DAYS},
         "noise": NOISE,
-        "interval": f"percentile bootstrap over readers and days within readers, {RESAMPLES} resamples",
-        "features": "TF-IDF and its 256 latent topics, both fitted on the text of the whole stream",
+        "interval": "betting confidence sequence for the mean paired difference of a day, after the last day",
+        "features": "TF-IDF and its 256 latent topics, both fitted on the text of the whole stream; e5-small's vectors",
     }
     save("feed", {"settings": settings, **parts, "minutes": round((time.perf_counter() - start) / 60, 1)})
+
+
+def _wanted(reader: Reader, name: str) -> bool:
+    return name not in APART or reader.kind in ("single", "mixed", "drifting")

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bench.common import CACHE, SHARED, rows
+from bench.common import CACHE, SHARED, VectorCache, rows
 from broadsheet.text import clean, to_plain
 
 PAPERS = SHARED / "data" / "arxiv_daily" / "arxiv_daily_2025-03_2026-07.jsonl.gz"
+STRIDES = 3  # in which the listing days are encoded
+DIMENSIONS = 384  # of the encoder's vectors
 PICKS = SHARED / "data" / "curated_lists" / "picks.jsonl.gz"
 
 
@@ -45,19 +47,61 @@ class Stream:
     @cached_property
     def words(self) -> sparse.csr_matrix:
         """TF-IDF as arxiv-sanity-lite computes it (``compute.py``), rows of length 1: float32 [papers, 10000]."""
-        return self._kept("words", _words)
+        return self._kept("words", words_of)
 
     @cached_property
     def topics(self) -> np.ndarray:
         """Latent semantic analysis of ``words``, rows of length 1: float32 [papers, 256].
 
-        Deerwester et al., Indexing by latent semantic analysis, JASIS 41(6), 1990. It stands in for vectors of an
-        encoder, which take an hour for these papers. Like the IDF of the words it is fitted on the whole stream: text
-        of later days, but nobody's picks.
+        Deerwester et al., Indexing by latent semantic analysis, JASIS 41(6), 1990. Like the IDF of the words it is
+        fitted on the whole stream: text of later days, but nobody's picks.
         """
-        matrix = self._kept("topics", lambda _papers: sparse.csr_matrix(_topics(self.words)))
+        matrix = self._kept("topics", lambda _papers: sparse.csr_matrix(topics_of(self.words)))
         dense: np.ndarray = matrix.toarray()
         return dense
+
+    @cached_property
+    def vectors(self) -> np.ndarray:
+        """Vectors of the product's default encoder, rows of length 1, or of zeros where there is none yet.
+
+        float32 [papers, 384]. They are read from the measurements' cache and not made here: that takes an hour.
+        """
+        cache = VectorCache()
+        texts = [passage(paper) for paper in self.papers]
+        known = np.array([cache.knows(text) for text in texts], bool)
+        found = np.zeros((len(texts), DIMENSIONS), np.float32)
+        if known.any():
+            found[known] = cache([text for text, there in zip(texts, known, strict=True) if there])
+        return found
+
+    @cached_property
+    def encoded(self) -> np.ndarray:
+        """Which papers have a vector of the encoder: bool [papers]."""
+        return np.asarray(self.vectors.any(axis=1))
+
+    @cached_property
+    def complete(self) -> frozenset[int]:
+        """The listing days that can be scored: every paper of theirs has a vector of the encoder.
+
+        All days, or two of three, or every third one: whole strides only, so that no season counts more than others.
+        """
+        days = np.unique(self.days)
+        lacking = set(self.days[~self.encoded].tolist())
+        found: list[int] = []
+        for start in range(STRIDES):
+            stride = days[start::STRIDES].tolist()
+            if lacking.intersection(stride):
+                break
+            found += stride
+        return frozenset(found)
+
+    @cached_property
+    def fair(self) -> np.ndarray:
+        """Papers of the complete days, ascending: what backgrounds and noise are drawn from.
+
+        Picks of other days have vectors, too; among the papers drawn they would be far too many.
+        """
+        return np.flatnonzero(np.isin(self.days, sorted(self.complete)))
 
     def _kept(self, name: str, make: Callable[[list[dict[str, Any]]], sparse.csr_matrix]) -> sparse.csr_matrix:
         stamp = hashlib.sha256(f"{name}1:{PAPERS.stat().st_size}:{len(self.papers)}".encode()).hexdigest()[:12]
@@ -68,7 +112,8 @@ class Stream:
         return sparse.csr_matrix(sparse.load_npz(path))
 
 
-def _words(papers: list[dict[str, Any]]) -> sparse.csr_matrix:
+def words_of(papers: list[dict[str, Any]]) -> sparse.csr_matrix:
+    """TF-IDF of title, abstract and authors, rows of length 1: float32 [papers, at most 10000]."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(
@@ -82,11 +127,12 @@ def _words(papers: list[dict[str, Any]]) -> sparse.csr_matrix:
         min_df=5,
         dtype=np.float32,
     )
-    texts = (" ".join([paper["title"], paper["abstract"], *paper["authors"]]) for paper in papers)
+    texts = (" ".join([paper["title"], paper["abstract"], *(paper["authors"] or ())]) for paper in papers)
     return sparse.csr_matrix(vectorizer.fit_transform(texts))
 
 
-def _topics(words: sparse.csr_matrix) -> np.ndarray:
+def topics_of(words: sparse.csr_matrix) -> np.ndarray:
+    """Latent topics of words, rows of length 1: float32 [papers, 256]."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.preprocessing import normalize
 

@@ -75,6 +75,32 @@ class Settings:
     max_download_bytes: int = _setting(
         100_000_000, "Answers larger than this are given up.", low=100_000, high=10_000_000_000
     )
+    reader: str = _setting("me", "The reader whose paper the site and the commands show where no other is named.")
+    front_size: int = _setting(10, "Papers on the front page of an edition.", low=5, high=50)
+    sections: int = _setting(6, "Areas that have a section of their own in an edition.", low=0, high=30)
+    section_size: int = _setting(8, "Papers in each section of an edition.", low=1, high=50)
+    discovery_size: int = _setting(3, "Discoveries in an edition; 0 for none.", low=0, high=20)
+    site_url: str = _setting(
+        "", "Where readers reach this site, such as `https://papers.example.org`; for the links in what is sent."
+    )
+    mail_from: str = _setting("", "Sender of the daily mail: `Daily paper <paper@example.org>`.")
+    smtp_host: str = _setting("", "Server that mail is given to; empty means that no mail is sent.")
+    smtp_port: int = _setting(
+        0,
+        "Its port; 0 means by security: 465 for `auto` and `ssl`, 587 for `starttls`, 25 for `plain`.",
+        low=0,
+        high=65535,
+    )
+    smtp_security: str = _setting(
+        "auto",
+        "`ssl` (TLS from the start), `starttls`, `plain` (no encryption), or `auto`: `ssl` on port 465, elsewhere "
+        "STARTTLS where the server offers it, and never a password without encryption.",
+    )
+    smtp_user: str = _setting("", "Name to log in with at that server; empty means without logging in.")
+    smtp_password: str = _setting("", "Password for it, often one made for programs; shown to nobody.")
+    smtp_ca_file: str = _setting(
+        "", "File of certificates (PEM) that the mail server's is checked with; empty means those of the system."
+    )
 
     @property
     def database_url(self) -> str:

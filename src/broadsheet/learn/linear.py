@@ -9,7 +9,40 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-Rows = Any  # float [papers, features]: a numpy array or a scipy sparse matrix
+Rows = Any  # float [papers, features]: a numpy array, a scipy sparse matrix or ``Joined``
+
+
+class Joined:
+    """Sparse rows beside dense ones of the same papers, as one matrix; twice as fast as a sparse matrix of both.
+
+    ``sparse_rows`` [papers, words], ``dense_rows`` [papers, dimensions]; kept in float64, so that no product converts
+    them again.
+    """
+
+    def __init__(self, sparse_rows: Any, dense_rows: np.ndarray) -> None:
+        self.words = sparse.csr_matrix(sparse_rows, dtype=np.float64)
+        self.dense = np.ascontiguousarray(dense_rows, np.float64)
+        self.shape = (len(self.dense), self.words.shape[1] + self.dense.shape[1])
+
+    def __matmul__(self, vector: np.ndarray) -> np.ndarray:
+        words = self.words.shape[1]
+        return np.asarray(self.words @ vector[:words] + self.dense @ vector[words:])
+
+    def __getitem__(self, rows: np.ndarray) -> Joined:
+        return Joined(self.words[rows], self.dense[rows])
+
+    @property
+    def T(self) -> _Across:  # noqa: N802 - as numpy calls it
+        """The transposed matrix, for products with one number a paper."""
+        return _Across(self.words.T.tocsr(), np.ascontiguousarray(self.dense.T))
+
+
+class _Across:
+    def __init__(self, words: Any, dense: np.ndarray) -> None:
+        self.words, self.dense = words, dense
+
+    def __matmul__(self, vector: np.ndarray) -> np.ndarray:
+        return np.concatenate([self.words @ vector, self.dense @ vector])
 
 
 class BackgroundClassifier:

@@ -1,4 +1,4 @@
-"""What a server does beside answering: bring the index up to date, make vectors, and ask the sources."""
+"""What a server does beside answering: bring the index up to date, make vectors, ask the sources, print editions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from broadsheet.errors import BroadsheetError, BusyError, StoppedError
 from broadsheet.library.vectors import NONE
+from broadsheet.model.reading import Edition, Reader
 
 if TYPE_CHECKING:
     from broadsheet.library.facade import Library
@@ -19,15 +20,24 @@ _LOG = logging.getLogger(__name__)
 INDEX_EVERY = 2.0  # seconds between looks for what another process stored
 ENCODE_EVERY = 5.0
 UPDATE_EVERY = 30.0  # seconds between looks at the clock
+PRINT_EVERY = 30.0
 AFTER_FAILURE = 60.0
 NICENESS = 10  # so that a search is not slowed by the encoding behind it
 
 
-class Background:
-    """Three threads, for the index, the vectors and the sources, each of which tries again after a failure."""
+OnEdition = Callable[[Reader, Edition], None]
 
-    def __init__(self, library: Library) -> None:
+
+class Background:
+    """Threads for the index, the vectors, the sources and the editions, each of which tries again after a failure.
+
+    ``on_edition`` is told of every reader's newest edition at every look, whoever printed it and when: it decides
+    whether there is anything to do, so that what could not be sent is tried again.
+    """
+
+    def __init__(self, library: Library, on_edition: OnEdition | None = None) -> None:
         self._library = library
+        self._on_edition = on_edition
         self._stop = threading.Event()
         self._done = self._total = 0
         self._since = 0.0
@@ -37,6 +47,7 @@ class Background:
             threading.Thread(target=self._repeat, args=("index", self._index, INDEX_EVERY), name="indexing"),
             threading.Thread(target=self._repeat, args=("vectors", self._encode, ENCODE_EVERY), name="encoding"),
             threading.Thread(target=self._repeat, args=("update", self._update, UPDATE_EVERY), name="updating"),
+            threading.Thread(target=self._repeat, args=("daily", self._print, PRINT_EVERY), name="printing"),
         ]
 
     def start(self) -> None:
@@ -93,6 +104,25 @@ class Background:
         due = self._library.updater.due(datetime.now(UTC))
         if due:
             self._library.updater.run(due, should_stop=self._stop.is_set, pause=self._pause)
+
+    def _print(self) -> None:
+        """Print what is due once the sources were asked, and tell of each reader's newest edition."""
+        waiting = self._library.store.read_only or bool(self._library.updater.due(datetime.now(UTC)))
+        failed: BroadsheetError | None = None
+        for reader in self._library.daily.readers():
+            if self._stop.is_set():
+                return
+            try:
+                edition = self._library.daily.newest(reader.name, printing=not waiting)
+                if edition is not None and self._on_edition is not None:
+                    self._on_edition(reader, edition)
+            except BroadsheetError as error:  # of one reader; the others get theirs
+                failed = error
+            except Exception:  # a fault of ours, which must not keep the others from theirs either
+                _LOG.exception("the edition for %s failed", reader.name)
+                failed = BroadsheetError(f"an unforeseen fault with the edition for {reader.name}; see the log")
+        if failed is not None:
+            raise failed
 
     def _pause(self, seconds: float) -> None:
         """Wait between two requests; the end of the server does not wait for it."""

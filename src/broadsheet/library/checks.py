@@ -37,6 +37,7 @@ def run_checks(library: Library) -> list[Check]:
         "encoder": _encoder,
         "vectors": _vectors,
         "sources": _sources,
+        "readers": _readers,
     }
     return [_checked(name, part, library) for name, part in parts.items()]
 
@@ -112,3 +113,14 @@ def _sources(library: Library) -> tuple[bool, str]:
     first = troubled[0]
     others = f" (and {len(troubled) - 1} more)" if len(troubled) > 1 else ""
     return False, f"{first.name}: {first.message or first.state.value}{others}; see: broadsheet sources"
+
+
+def _readers(library: Library) -> tuple[bool, str]:
+    """How many there are, and whether the newest edition of each can be read."""
+    readers = library.daily.readers()
+    days = {reader.name: library.daily.edition_days(reader.name) for reader in readers}
+    for name, printed in days.items():
+        if printed:
+            library.daily.edition(printed[0], name)
+    counted = "1 reader" if len(readers) == 1 else f"{len(readers)} readers"
+    return True, f"{counted}, editions printed: {sum(map(len, days.values())):,}"

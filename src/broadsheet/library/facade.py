@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import TracebackType
@@ -17,8 +18,9 @@ from broadsheet.errors import IndexDamagedError, InputError, NotFoundError, Stor
 from broadsheet.identifiers import implied_identifiers, parse_identifier
 from broadsheet.index import TextIndex, open_text_index
 from broadsheet.ingest import Follower, drain, file_digest, import_items, merge_papers, rebuild, split_record
-from broadsheet.library.background import Background
+from broadsheet.library.background import Background, OnEdition
 from broadsheet.library.checks import Check, run_checks
+from broadsheet.library.daily import Daily
 from broadsheet.library.exporting import selected_papers
 from broadsheet.library.updating import Updater
 from broadsheet.library.vectors import Pair, VectorService
@@ -34,7 +36,7 @@ from broadsheet.model import (
     Status,
     StoredRecord,
 )
-from broadsheet.search import Boosts, Searcher, Tuning
+from broadsheet.search import FOR_YOU, Boosts, Searcher, Tuning
 from broadsheet.settings import Settings, load_settings
 from broadsheet.sources import Item, read_file, read_stream
 from broadsheet.sources.bibtex import to_bibtex
@@ -87,18 +89,24 @@ class Library:
         page_size: int | None = None,
         sort: str = "relevance",
         facets: Mapping[str, Sequence[str]] | None = None,
+        reader: str | None = None,
         today: date | None = None,
     ) -> Results:
         """One page of results for a question in the reader's syntax (see ``query``).
 
         ``facets`` narrows by values of ``area``, ``subarea`` ("Theory · Learning Theory"), ``venue``, ``year`` and
         ``code``.
-        ``today`` is what relative days count from. Raises InputError for a sort or facet that does not exist, and
-        IndexDamagedError.
+        ``sort`` is ``relevance``, ``newest``, ``oldest``, or ``for-you``: the first two hundred papers by relevance and
+        by the memory of ``reader`` together, who must be named ("" is the default reader).
+        ``today`` is what relative days count from. Raises InputError for a sort or facet that does not exist and for
+        ``for-you`` without a reader, NotFoundError for a reader that does not, and IndexDamagedError.
         """
         size = self.settings.page_size if page_size is None else page_size
         day = today or datetime.now(UTC).date()
-        found = self.searcher.search(text, page=page, page_size=size, sort=sort, chosen=facets, today=day)
+        liked = None if reader is None or sort != FOR_YOU else self.daily.likeness(reader)
+        found = self.searcher.search(
+            text, page=page, page_size=size, sort=sort, chosen=facets, likeness=liked, today=day
+        )
         behind = self.pending_changes()
         return replace(found, notes=(*found.notes, _not_indexed(behind))) if behind else found
 
@@ -262,10 +270,13 @@ class Library:
             with self.index_writer() as index:
                 return rebuild(self.store, index, on_batch=on_batch)
 
-    def start_background(self) -> None:
-        """Keep the index and the vectors up to date from a thread, until ``close``."""
+    def start_background(self, on_edition: OnEdition | None = None) -> None:
+        """Keep index and vectors up to date, ask the sources and print editions from threads, until ``close``.
+
+        ``on_edition`` is told of every reader's newest edition at every look, about twice a minute.
+        """
         if self._background is None:
-            self._background = Background(self)
+            self._background = Background(self, on_edition)
             self._background.start()
 
     def close(self) -> None:
@@ -284,6 +295,11 @@ class Library:
         self.close()
 
     # Parts that are opened when they are first needed
+
+    @cached_property
+    def daily(self) -> Daily:
+        """The daily paper: readers, their editions and what is remembered of them."""
+        return Daily(self)
 
     @property
     def index(self) -> TextIndex:

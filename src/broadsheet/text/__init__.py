@@ -11,7 +11,7 @@ from .damage import is_damaged
 from .folding import fold, title_fingerprint
 from .mathtext import join_math, split_math
 from .names import display_name, name_key, same_person, split_authors
-from .passages import first_sentence, highlight, snippet
+from .passages import first_sentence, highlight, shortened, snippet
 from .plain import to_plain
 from .tohtml import to_html
 from .tokens import TOKEN_PATTERN, Token, forms, joined_pairs, stem, words
@@ -30,6 +30,7 @@ __all__ = [
     "joined_pairs",
     "name_key",
     "same_person",
+    "shortened",
     "snippet",
     "split_authors",
     "split_math",

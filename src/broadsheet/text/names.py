@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from .clean import clean
@@ -150,7 +151,12 @@ def _agree(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
 
 
 def _same_given(x: str, y: str) -> bool:
-    return x == y or ((len(x) == 1 or len(y) == 1) and x[0] == y[0])
+    return x == y or ((_is_initial(x) or _is_initial(y)) and x[0] == y[0])
+
+
+def _is_initial(given: str) -> bool:
+    """Whether a given name is cut to its first letter; one letter of Chinese or Korean is a whole name."""
+    return len(given) == 1 and unicodedata.east_asian_width(given) not in "WF"
 
 
 _TRUNCATED = re.compile(

@@ -64,6 +64,25 @@ def _cut(sentence: str, formulas: list[str]) -> str:
     return (kept or pieces[0]).rstrip(" ,;:(") + "…"
 
 
+def shortened(plain: str, limit: int) -> str:
+    """The beginning of plain text, at most ``limit`` characters and " …"; a text that fits stays as it is.
+
+    Whole sentences, if one ends in the last half of what fits. Else it is cut at a word, and within a word only where
+    that is longer than the limit.
+    """
+    if len(plain) <= limit:
+        return plain
+    ends = [found.end() for found in _SENTENCE_END.finditer(plain, 0, limit + 1) if found.end() <= limit]
+    whole = [end for end in ends if end > limit // 2 and _ends_sentence(plain, end)]
+    end = whole[-1] if whole else _word_end(plain, limit) or limit
+    return plain[:end].rstrip(" ,;:(") + "\u00a0…"
+
+
+def _ends_sentence(plain: str, end: int) -> bool:
+    found = next((f for f in _SENTENCE_END.finditer(plain, max(0, end - 12)) if f.end() == end), None)
+    return found is not None and not _is_abbreviation(plain, found)
+
+
 Matches = Callable[[str], bool]
 
 

@@ -1,0 +1,65 @@
+"""What a reader can set, checked before it is kept. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from broadsheet.errors import InputError
+from broadsheet.mail_address import mailbox
+
+MOST_RISK = 0.5
+MOST_EMPHASIS = 10.0
+_LONGEST = 500  # characters of an address
+_PART = re.compile(r"[a-z][a-z_]{0,39}")
+_HOOK = re.compile(r"https?://[^\s/\x00-\x1f\x7f]+(?:/[^\s\x00-\x1f\x7f]*)?")
+
+
+def checked_options(
+    risk: float | None = None,
+    email: str | None = None,
+    webhook: str | None = None,
+    emphasis: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """Fields of a Profile with the values that are given. Raises InputError, which names the field.
+
+    ``risk`` in [0, 0.5]; ``emphasis`` by part of the score in [0, 10]; an empty address is none.
+    """
+    found: dict[str, Any] = {}
+    if risk is not None:
+        found["risk"] = _within("risk", risk, MOST_RISK)
+    if email is not None:
+        found["email"] = email.strip()
+        if found["email"]:
+            mailbox(email, "e-mail address")
+    if webhook is not None:
+        found["webhook"] = _webhook(webhook.strip())
+    if emphasis is not None:
+        found["emphasis"] = tuple(
+            (_part(part), _within(f"emphasis of {part}", value, MOST_EMPHASIS))
+            for part, value in sorted(emphasis.items())
+        )
+    return found
+
+
+def _within(what: str, value: float, most: float) -> float:
+    # Written so that not-a-number fails too.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+        raise InputError(f"{what} must be a number from 0 to {most:g}, not {value!r}")
+    return float(value)
+
+
+def _part(name: str) -> str:
+    if not isinstance(name, str) or not _PART.fullmatch(name):
+        raise InputError(f"emphasis of {name!r}: no part of the score; `broadsheet memory` lists them")
+    return name
+
+
+def _webhook(address: str) -> str:
+    if address and (len(address) > _LONGEST or not _HOOK.fullmatch(address)):
+        # A web hook's address is a secret, so it is not repeated.
+        raise InputError(
+            "webhook: this is no http(s) address; write it as https://hooks.example.org/x, or leave it empty"
+        )
+    return address

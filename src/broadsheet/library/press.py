@@ -1,0 +1,326 @@
+"""Prints editions: asks the store what is new, lets the desk rank and lay it out, and keeps the result."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from broadsheet.errors import IndexDamagedError
+from broadsheet.feed.marks import last_actions
+from broadsheet.feed.profile import is_muted
+from broadsheet.feed.window import Window, next_window, notes_on
+from broadsheet.learn.memory import day_of, in_force, replayed
+from broadsheet.model import Paper, PaperId, SourceStatus
+from broadsheet.model.reading import (
+    Action,
+    Edition,
+    Entry,
+    Event,
+    InterestCentre,
+    InterestKind,
+    MemoryView,
+    Reader,
+    Section,
+)
+from broadsheet.text import to_plain
+
+if TYPE_CHECKING:
+    from broadsheet.feed.compose import Draw, Placed
+    from broadsheet.feed.desk import Liked, Ranking
+    from broadsheet.feed.features import Encoded, Features
+    from broadsheet.feed.reasons import Known
+    from broadsheet.learn.space import TextSpace
+    from broadsheet.library.facade import Library
+    from broadsheet.settings import Settings
+
+MOST = 5000  # papers that one edition is chosen from
+FITTED = 4000  # recent papers from which words and topics are learned
+_AHEAD = 500  # papers dated ahead of today
+_DAYS = 100
+_HITS = 200  # papers that a saved search looks at
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What an edition is chosen from. ``found`` counts what was new before mutes and what the reader knows were left
+    out.
+
+    ``newest`` is the greatest number that any paper had when it was asked.
+    """
+
+    window: Window
+    papers: tuple[Paper, ...]
+    found: int
+    newest: PaperId
+
+
+class Press:
+    """Makes editions for the readers of one library. Safe to use from threads: one edition is made at a time."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._lock = threading.Lock()
+        self._features: tuple[str, Features] | None = None
+        self._kept_space: TextSpace | None = None
+
+    def chosen(self, reader: Reader, last: Edition | None, today: date) -> Chosen | None:
+        """The papers of the reader's next edition; None for a library without dated papers."""
+        store = self._library.store
+        # Before the papers: what is stored in between comes late, and is not lost.
+        newest = store.reading.newest_paper()
+        window = next_window(store.days(_DAYS), last, today)
+        if window is None:
+            return None
+        found = [paper for paper in _asked(self._library, window) if window.holds(paper)]
+        numbers = [paper.id for paper in found]
+        known = store.reading.events_of(reader.name, numbers).keys() | store.reading.shown(reader.name, numbers)
+        left = [
+            paper
+            for paper in found
+            if paper.id not in known and not paper.is_withdrawn and not is_muted(paper, reader.profile.mutes)
+        ]
+        return Chosen(window, tuple(left), len(found), newest)
+
+    def printed(
+        self, reader: Reader, last: Edition | None, chosen: Chosen, sources: Sequence[SourceStatus], now: datetime
+    ) -> Edition:
+        """The edition of ``now``'s day from what was chosen (at least one paper), stored unless the library is read
+        only.
+
+        Where another thread or process printed one meanwhile, be it of the evening before, that one.
+        """
+        store = self._library.store
+        with self._lock:
+            if found := self._newer(reader, last):
+                return found
+            made = self._composed(reader, last, chosen, sources, now)
+            if store.read_only:
+                return made
+            with store.writing():
+                return self._newer(reader, last) or store.reading.add_edition(made)
+
+    def _newer(self, reader: Reader, last: Edition | None) -> Edition | None:
+        """The reader's newest edition, if it is newer than the last one known of."""
+        newest = self._library.store.reading.last_edition(reader.name)
+        return newest if newest is not None and (last is None or newest.day > last.day) else None
+
+    def portrait(self, reader: Reader, now: datetime) -> MemoryView:
+        """What the paper thinks the reader likes."""
+        from broadsheet.feed.desk import Mind, sides
+        from broadsheet.feed.portrait import portrait
+
+        store = self._library.store
+        events = store.reading.events(reader.name)
+        memory = replayed(events)
+        mind = Mind(memory, store.papers(memory.papers_), reader.profile)
+        with self._lock:
+            features = self._features_of(next((day for day, _ in store.days(1)), now.date()))
+            liked, _ = sides(features, mind, day_of(now))
+            return portrait(reader.name, events, mind, features, centres_of(features, liked), now=now)
+
+    def space(self) -> TextSpace:
+        """A text space for work that is not of a day: that in use, else the one that was kept, be it of another day;
+        where there is neither, that of the newest day is made, which takes seconds.
+        """
+        from broadsheet.learn.space import TextSpace
+
+        if self._features is not None:
+            return self._features[1].space
+        if self._kept_space is None:
+            path = self._library.settings.index_dir / "daily" / "space.npz"
+            try:
+                self._kept_space = TextSpace.load(path)[0]
+            except (FileNotFoundError, IndexDamagedError):
+                newest = next((day for day, _ in self._library.store.days(1)), date.min)
+                with self._lock:
+                    self._kept_space = self._kept_space or self._fitted(self._stamp(newest))[1]
+        return self._kept_space
+
+    def _composed(
+        self, reader: Reader, last: Edition | None, chosen: Chosen, sources: Sequence[SourceStatus], now: datetime
+    ) -> Edition:
+        from broadsheet.feed.compose import RELEVANCE, UNKNOWN_RELEVANCE, Shape, lay_out
+        from broadsheet.feed.desk import Mind, rank
+        from broadsheet.feed.reasons import interests_of
+
+        library, settings = self._library, self._library.settings
+        events = library.store.reading.events(reader.name)
+        memory = replayed(events)
+        features = self._features_of(chosen.window.through)
+        found_by, trouble = self._found_by(reader, chosen.papers, now.date())
+        seed = zlib.crc32(f"{reader.name} {now.date()}".encode())
+        mind = Mind(memory, library.store.papers(memory.papers_), reader.profile)
+        ranking = rank(chosen.papers, features, mind, found_by, now=now, seed=seed)
+        known = known_of(reader, features, ranking.liked, events)
+        cap, draw = self._explorer(reader, ranking, features, events, seed)
+        shape = Shape(settings.front_size, settings.section_size, settings.sections, settings.discovery_size)
+        placed = lay_out(
+            ranking.papers,
+            ranking.scores,
+            ranking.rows.vectors,
+            shape,
+            found_by=found_by,
+            searches=reader.profile.searches,
+            areas=ranking.areas,
+            followed={one.value for one in reader.profile.follows if one.kind is InterestKind.AREA},
+            draw=draw,
+            groups=interests_of(ranking, known.centres),
+            relevance=UNKNOWN_RELEVANCE if ranking.basis == "nothing" else RELEVANCE,
+        )
+        notes = [*notes_on(chosen.window, last, sources, holidays_of(settings)), *ranking.notes, *trouble]
+        if len(chosen.papers) >= MOST:
+            notes.append(f"More than {MOST:,} papers are new; this edition is chosen from the newest of them.")
+        return Edition(
+            reader=reader.name,
+            day=now.date(),
+            made=now,
+            since=None if last is None else chosen.window.since,
+            through=chosen.window.through,
+            sections=tuple(_written(section, ranking, known) for section in placed),
+            considered=len(chosen.papers),
+            newest_paper=chosen.newest,
+            basis=ranking.basis,
+            notes=tuple(dict.fromkeys(notes)),
+            risk=reader.profile.risk,
+            cap=cap,
+        )
+
+    def _explorer(
+        self, reader: Reader, ranking: Ranking, features: Features, events: Sequence[Event], seed: int
+    ) -> tuple[float, Draw]:
+        """The cap that the declared risk allows by what became of earlier discoveries, and the draw under it."""
+        from broadsheet.feed.discover import drawing
+        from broadsheet.learn.explore import calibrated_cap, trials
+
+        store = self._library.store
+        log = store.reading.shown_log(reader.name)
+        holding = in_force(events)  # also of the editions looked at: after a reset nobody knows what was rejected there
+        dismissed = {event.paper for event in holding if event.action is Action.DISMISS}
+        looked_at = {event.edition for event in holding if event.edition}
+        cap = calibrated_cap(trials(log, dismissed, looked_at), reader.profile.risk)
+        return cap, drawing(ranking, features, cap, seed, risk=reader.profile.risk)
+
+    def _features_of(self, through: date) -> Features:
+        from broadsheet.feed.features import Features, kept_rows
+
+        library = self._library
+        stamp = self._stamp(through)
+        if self._features is not None and self._features[0] == stamp:
+            return self._features[1]
+        recent, space = self._fitted(stamp)
+        folder, save = library.settings.index_dir / "daily", not library.store.read_only
+        of = zlib.crc32(" ".join(str(paper.id) for paper in recent).encode())
+        made = kept_rows(folder / "rows.npz", f"{stamp} {of}", recent, space, save=save)
+        self._features = stamp, Features(space, recent, made, self._encoded())
+        return self._features[1]
+
+    def _stamp(self, through: date) -> str:
+        # A library that has grown to twice its size is another one, be the day the same.
+        return f"{through} {self._library.store.counts().papers.bit_length()}"
+
+    def _fitted(self, stamp: str) -> tuple[list[Paper], TextSpace]:
+        """The recent papers, and the text space that is fitted on them or kept under this stamp."""
+        from broadsheet.learn.space import kept_space, text_of
+
+        library = self._library
+        recent = library.store.reading.recent_papers(FITTED)
+
+        def texts() -> list[str]:
+            return [text_of(paper) for paper in recent]
+
+        path = library.settings.index_dir / "daily" / "space.npz"
+        return recent, kept_space(path, stamp, texts, save=not library.store.read_only)
+
+    def _encoded(self) -> Encoded:
+        """The vectors in service, where there are any; opens the encoder that made them."""
+        vectors = self._library.vectors
+
+        def encoded(papers: Sequence[PaperId]) -> np.ndarray | None:
+            pair = vectors.answering() if vectors.count() else None  # another encoder may be in service meanwhile
+            return None if pair is None else pair.vectors.get(np.array(papers, np.int64))[0]
+
+        return encoded
+
+    def _found_by(self, reader: Reader, papers: Sequence[Paper], today: date) -> tuple[dict[int, list[int]], list[str]]:
+        """Rows that each saved search finds, and what there is to say where they could not be asked."""
+        from broadsheet.feed.searches import new_hits
+
+        if not reader.profile.searches:
+            return {}, []
+
+        def ask(text: str, sort: str) -> list[PaperId]:
+            found = self._library.searcher.search(text, page_size=_HITS, sort=sort, today=today)
+            return [hit.paper.id for hit in found.hits]
+
+        try:
+            return {one.id: new_hits(one.query, papers, ask, today) for one in reader.profile.searches}, []
+        except IndexDamagedError as error:
+            return {}, [f"Saved searches could not be asked: {error}"]
+
+
+def known_of(reader: Reader, features: Features, liked: Liked | None, events: Sequence[Event]) -> Known:
+    """What reasons speak of."""
+    from broadsheet.feed.reasons import Known
+
+    return Known(features.space, centres_of(features, liked), reader.profile.searches, last_actions(events))
+
+
+def centres_of(features: Features, liked: Liked | None) -> tuple[InterestCentre, ...]:
+    """The reader's several topics, by what is remembered for long."""
+    from broadsheet.learn.centres import interest_centres
+
+    if liked is None:
+        return ()
+    return interest_centres(
+        [paper.id for paper in liked.papers],
+        liked.traces[:, -1],
+        words=liked.rows.words,
+        topics=liked.rows.topics,
+        space=features.space,
+        texts={paper.id: f"{to_plain(paper.title)}. {to_plain(paper.abstract)}" for paper in liked.papers},
+    )
+
+
+def _asked(library: Library, window: Window) -> list[Paper]:
+    reading = library.store.reading
+    found = reading.candidates(window.since, window.through, window.newer_than, window.late_since, MOST)
+    ahead = reading.candidates(window.ahead, date.max, window.newer_than, window.ahead, _AHEAD)
+    return list({paper.id: paper for paper in [*found, *ahead]}.values())
+
+
+def _written(placed: Placed, ranking: Ranking, known: Known) -> Section:
+    from broadsheet.feed.reasons import reasons_for
+
+    entries = []
+    for row in placed.rows:
+        parts = {name: round(float(values[row]), 4) for name, values in ranking.parts.items() if values[row]}
+        entries.append(
+            Entry(
+                paper=ranking.papers[row],
+                score=round(float(ranking.scores[row]), 4),
+                parts=parts,
+                reasons=reasons_for(
+                    ranking, row, placed.kind, known, explored=row in placed.drawn and placed.drawn[row].explored
+                ),
+                propensity=placed.drawn[row].propensity if row in placed.drawn else 1.0,
+                explored=row in placed.drawn and placed.drawn[row].explored,
+            )
+        )
+    return Section(placed.kind, placed.key, placed.title, tuple(entries))
+
+
+def holidays_of(settings: Settings) -> frozenset[date]:
+    """The days of the setting ``arxiv_holidays``; what is no day is told when the sources are opened."""
+    found = set()
+    for text in settings.arxiv_holidays:
+        try:
+            found.add(date.fromisoformat(text))
+        except ValueError:
+            continue
+    return frozenset(found)
