@@ -39,12 +39,16 @@ _HARMLESS = frozenset({"accept", "accept-language", "content-type", "if-none-mat
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A request as it is meant: ``url`` is the true address, also where a mirror answers for it."""
+    """A request as it is meant: ``url`` is the true address, also where a mirror answers for it.
+
+    ``follow`` says whether it may go where a redirect leads.
+    """
 
     method: str
     url: httpx.URL
     headers: Mapping[str, str]
     body: bytes = b""
+    follow: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +155,15 @@ class Client:
         params: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         throttled: Callable[[Response], bool] | None = None,
+        follow: bool = True,
     ) -> Response:
-        """Send ``json`` as a question that may be asked again: tries, errors and arguments are those of ``get``."""
+        """Send ``json`` as a question that may be asked again: tries, errors and arguments are those of ``get``.
+
+        Without ``follow`` a redirect is an error: what is sent is for that address alone.
+        """
         sent = {"Content-Type": "application/json", **(headers or {})}
-        return self._fetch(_job("POST", url, params, sent, orjson.dumps(json)), throttled)
+        job = _job("POST", url, params, sent, orjson.dumps(json))
+        return self._fetch(replace(job, follow=follow), throttled)
 
     def when_free(self, host: str) -> float:
         """Seconds until the host may be asked again; 0 if at once."""
@@ -181,6 +190,10 @@ class Client:
             location = found.headers.get("location", "")
             if found.status not in _REDIRECTS or not location:
                 return _judge(job, found, throttled)
+            if not job.follow:
+                raise _error(
+                    job, f"redirects ({found.status}), which is not followed; give the final address", found.status
+                )
             job = self._redirected(job, found.status, location)
         raise _error(job, f"redirects more than {_MOST_REDIRECTS} times; check the address")
 

@@ -1,0 +1,1 @@
+"""An edition as it leaves the house: e-mail, web hooks, print, and who was sent what."""

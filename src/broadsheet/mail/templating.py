@@ -1,0 +1,24 @@
+"""The templates of mail and print; everything put into them is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("broadsheet.mail"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A template filled in."""
+    return _environment().get_template(template).render(**values).lstrip()
