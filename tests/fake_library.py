@@ -36,6 +36,7 @@ from broadsheet.model import (
     Version,
 )
 from broadsheet.text import to_html, to_plain
+from tests.fake_daily import FakeDaily
 
 NEWEST = date(2026, 6, 12)
 SICI = "10.1002/(sici)1097-4598(199605)19:5<621::aid-mus10>3.3.co;2-c"
@@ -213,9 +214,14 @@ class FakeLibrary:
     coverage: float = 0.61
     page_size: int = 10
     calls: list[str] = field(default_factory=list)
+    ordered_for: str | None = None
     fault: Exception | None = None
     configured: tuple[SourceStatus, ...] = SOURCES
     parts: dict[str, float] = field(default_factory=lambda: {"words": 0.8, "meaning": 0.6})
+    daily: FakeDaily = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.daily = FakeDaily(self)
 
     def _called(self, name: str) -> None:
         self.calls.append(name)
@@ -230,8 +236,10 @@ class FakeLibrary:
         page_size: int | None = None,
         sort: str = "relevance",
         facets: Mapping[str, Sequence[str]] | None = None,
+        reader: str | None = None,
     ) -> Results:
         self._called("search")
+        self.ordered_for = reader
         if not text.strip() and not facets:
             raise InputError("the query is empty; say what to search for")
         words = re.findall(r"\w+", text.lower().replace("au:", ""))

@@ -295,12 +295,25 @@ def test_the_description_names_every_route_and_parameter(client: TestClient) -> 
         "/api/papers/{identifier}",
         "/api/papers/{identifier}/similar",
         "/api/papers/{identifier}/bibtex",
+        "/api/edition",
+        "/api/edition/{day}",
+        "/api/editions",
+        "/api/memory",
+        "/api/profile",
+        "/api/events",
+        "/api/events/{event}",
+        "/api/undo",
+        "/api/follows",
+        "/api/mutes",
+        "/api/searches",
+        "/api/searches/{search}",
     }
     assert "422" not in json.dumps(schema)
     named = {p["name"] for p in schema["paths"]["/api/search"]["get"]["parameters"]}
     assert named == {"q", "page", "page_size", "sort", "venue", "area", "subarea", "year", "code"}
-    for path, operations in schema["paths"].items():
-        operation = operations["get"]
+    every = [(path, operation) for path, item in schema["paths"].items() for operation in item.values()]
+    assert len(every) == 22
+    for path, operation in every:
         assert operation["description"], path
         assert all(p.get("description") for p in operation.get("parameters", []) if p["in"] == "query")
         schema_of_answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
@@ -321,8 +334,9 @@ def test_described_limits_are_the_real_ones(client: TestClient) -> None:
 def test_the_reference_page_shows_the_description(client: TestClient) -> None:
     source = client.get("/api").text
     schema = answer(client, "/api/openapi.json")
-    for path in schema["paths"]:
-        assert f"GET {path}" in source
+    for path, operations in schema["paths"].items():
+        for method in operations:
+            assert f"{method.upper()} {path}" in source
     for name, shape in schema["components"]["schemas"].items():
         assert f'id="{name}"' in source
         for field in shape["properties"]:

@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 import uvicorn
 
+from broadsheet.errors import BusyError
+from broadsheet.model.reading import Action, Interest, InterestKind
 from broadsheet.web import create_app
+from tests.fake_daily import FakeDaily
 from tests.fake_library import FakeLibrary
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
@@ -31,8 +34,10 @@ ARGUMENTS = (
 PATHS = (
     *("/", "/search?q=noise&area=Theory", "/search", "/search?q=zzzzqq", "/day/2026-06-11", "/nope"),
     *("/paper/1", "/paper/2", "/paper/3", "/paper/5", "/paper/10", "/paper/11", "/paper/12", "/paper/13"),
-    *("/sources", "/status", "/api"),
+    *("/sources", "/status", "/api", "/newest", "/edition/2026-06-11", "/edition/2026-06-02", "/editions"),
+    *("/week/2026-06-12", "/month/2026-06-12", "/saved", "/interests"),
 )
+MISSING = ("/nope", "/edition/2026-06-02")
 
 
 def chromium() -> str:
@@ -45,9 +50,14 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
+def library() -> FakeLibrary:
+    return FakeLibrary()
+
+
+@pytest.fixture(scope="module")
+def site(library: FakeLibrary) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(FakeLibrary()), log_level="error", access_log=False))
+    server = uvicorn.Server(uvicorn.Config(create_app(library), log_level="error", access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     while not server.started:
@@ -93,6 +103,13 @@ def visit(browser: Any, site: str, request: pytest.FixtureRequest) -> Iterator[V
     found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
     yield found
     context.close()
+
+
+@pytest.fixture
+def daily(library: FakeLibrary) -> FakeDaily:
+    """The daily paper of the site's library, as nobody has read it yet."""
+    library.daily = FakeDaily(library)
+    return library.daily
 
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
@@ -158,7 +175,7 @@ def test_no_page_scrolls_sideways_asks_elsewhere_or_complains(visit: Visit) -> N
         page = visit.go(path)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, path
-        visit.complaints = [c for c in visit.complaints if not (path == "/nope" and "404" in c)]
+        visit.complaints = [c for c in visit.complaints if not (path in MISSING and "404" in c)]
         assert not visit.complaints, path
     assert len(visit.requests) > len(PATHS)
     assert all(url.startswith(visit.site + "/") for url in visit.requests)
@@ -265,15 +282,180 @@ def test_everything_needed_works_without_javascript(visit: Visit) -> None:
 
 
 def test_a_pages_lines_stay_where_they_are(visit: Visit) -> None:
-    watch = (
-        "window.shift = 0; const add = (list) => { for (const e of list.getEntries()) window.shift += e.value; };"
-        "new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });"
-    )
-    visit.page.add_init_script(watch)
-    for path in ("/", "/search?q=noise", "/paper/1"):
+    visit.page.add_init_script(SHIFTS)
+    for path in ("/", "/newest", "/search?q=noise", "/paper/1"):
         page = visit.go(path)
         page.wait_for_load_state("networkidle")
         assert page.evaluate("window.shift") < 0.02, path
+
+
+# ------------------------------------------------------------------------------------------------------------- marks
+
+SHIFTS = (
+    "window.shift = 0; const add = (list) => { for (const e of list.getEntries()) window.shift += e.value; };"
+    "new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });"
+)
+BOXES = (
+    "() => Array.from(document.querySelectorAll('article, article *:not(.causes, .causes *)'), e => {"
+    " const r = e.getBoundingClientRect();"
+    " return [r.x + scrollX, r.y + scrollY, r.width, r.height].map(Math.round); }).filter(b => b[2] && b[3])"
+)
+
+
+def said(daily: FakeDaily) -> list[tuple[str, int]]:
+    return [(event.action.value, event.paper) for event in daily.events_]
+
+
+def test_marks_are_made_and_taken_back_without_a_new_page_and_nothing_moves(visit: Visit, daily: FakeDaily) -> None:
+    page = visit.go("/")
+    page.evaluate("document.fonts.ready")
+    before = page.evaluate(BOXES)
+    asked = len(visit.requests)
+    page.click("#p-1 [data-action=save]")
+    page.wait_for_selector("#p-1 [data-action=save][aria-pressed=true]")
+    assert page.inner_text("#p-1 [data-action=save] .on").lower() == "saved"
+    assert page.is_visible("#p-1 .undo")
+    assert page.inner_text(".toast") == "Saved."
+    assert page.evaluate(BOXES) == before
+    page.click("#p-1 [data-action=like]")
+    page.wait_for_selector("#p-1 [data-action=like][aria-pressed=true]")
+    page.click("#p-1 .undo")
+    page.wait_for_selector("#p-1 [data-action=like][aria-pressed=false]")
+    page.click("#p-1 [data-action=save]")
+    page.wait_for_selector("#p-1 [data-action=save][aria-pressed=false]")
+    assert not page.is_visible("#p-1 .undo")
+    assert page.evaluate(BOXES) == before
+    assert said(daily) == [("save", 1), ("like", 1), ("undo", 1), ("undo", 1)]
+    assert [event.edition for event in daily.events_[:2]] == [daily.today().edition.day] * 2
+    assert {url.partition("/api/")[1] for url in visit.requests[asked:]} == {"/api/"}
+    assert not visit.complaints
+
+
+def test_not_for_me_because_of_an_author(visit: Visit, daily: FakeDaily) -> None:
+    page = visit.go("/")
+    before = page.evaluate(BOXES)
+    page.click("#p-4 .not > summary")
+    assert page.is_visible("#p-4 .causes")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#p-4 .causes")
+    page.click("#p-4 .not > summary")
+    page.click("#p-4 .choice >> text=Ada Lovelace")
+    page.wait_for_selector("#p-4.dismissed")
+    assert not page.is_visible("#p-4 .causes")
+    assert page.evaluate(BOXES) == before
+    mute = Interest(InterestKind.AUTHOR, "Ada Lovelace")
+    assert mute in daily.reader().profile.mutes
+    page.click("#p-4 .undo")
+    page.wait_for_selector("#p-4:not(.dismissed)")
+    assert mute not in daily.reader().profile.mutes
+    assert not visit.complaints
+
+
+def test_marks_by_keyboard_alone(visit: Visit, daily: FakeDaily) -> None:
+    page = visit.go("/")
+    page.keyboard.press("s")
+    assert said(daily) == [], "no story is selected yet"
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    chosen = page.evaluate("document.activeElement.closest('article').id")
+    number = int(chosen.removeprefix("p-"))
+    for key, selector in (
+        ("s", "[data-action=save][aria-pressed=true]"),
+        ("l", "[data-action=like][aria-pressed=true]"),
+        ("x", "summary.held"),
+    ):
+        page.keyboard.press(key)
+        page.wait_for_selector(f"#{chosen} {selector}")
+    page.keyboard.press("u")
+    page.wait_for_selector(f"#{chosen} summary:not(.held)")
+    page.keyboard.press("l")
+    page.wait_for_selector(f"#{chosen} [data-action=like][aria-pressed=false]")
+    assert said(daily) == [(name, number) for name in ("save", "like", "dismiss", "undo", "undo")]
+    page.keyboard.press("?")
+    assert "undo" in page.inner_text("#keys")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("slxu")
+    assert page.input_value("#q") == "slxu"
+    assert len(said(daily)) == 5
+    assert not visit.complaints
+
+
+def test_on_the_page_of_a_paper_keys_mark_that_paper(visit: Visit, daily: FakeDaily) -> None:
+    page = visit.go("/paper/3")
+    page.keyboard.press("s")
+    page.wait_for_selector(".own [data-action=save][aria-pressed=true]")
+    page.keyboard.press("u")
+    page.wait_for_selector(".own [data-action=save][aria-pressed=false]")
+    assert said(daily) == [("open", 3), ("save", 3), ("undo", 3)]
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.closest('#similar') !== null")
+    assert not visit.complaints
+
+
+def test_a_mark_that_cannot_be_made_is_told_and_not_shown(visit: Visit, daily: FakeDaily, library: FakeLibrary) -> None:
+    page = visit.go("/")
+    library.fault = BusyError("locked")
+    page.click("#p-1 [data-action=save]")
+    page.wait_for_selector(".toast >> text=being written to")
+    library.fault = None
+    assert page.get_attribute("#p-1 [data-action=save]", "aria-pressed") == "false"
+    assert said(daily) == []
+
+
+@pytest.mark.parametrize("visit", [{"java_script_enabled": False}], indirect=True)
+def test_marks_without_javascript(visit: Visit, daily: FakeDaily) -> None:
+    page = visit.go("/")
+    page.click("#p-4 [data-action=save]")
+    assert page.url.endswith("/#p-4")
+    assert page.get_attribute("#p-4 [data-action=save]", "aria-pressed") == "true"
+    page.click("#p-4 .not > summary")
+    page.click("#p-4 .causes >> text=Just this paper")
+    assert "dismissed" in page.get_attribute("#p-4", "class")
+    page.click("#p-4 .undo")
+    assert "dismissed" not in page.get_attribute("#p-4", "class")
+    page.goto(page.url.partition("#")[0] + "saved")
+    page.click("#p-4 .undo")
+    assert "Nothing yet" in page.inner_text("main")
+    assert said(daily) == [("save", 4), ("dismiss", 4), ("undo", 4), ("undo", 4)]
+    assert not visit.complaints
+
+
+def test_interests_are_changed_by_forms(visit: Visit, daily: FakeDaily, tmp_path: Path) -> None:
+    daily.act(Action.SAVE, 1, "me")
+    page = visit.go("/interests")
+    page.fill("#mute-what", "benchmark")
+    page.click("#mutes button >> text=Mute")
+    page.wait_for_url("**done=mute*")
+    assert "benchmark" in page.inner_text("#mutes")
+    with page.expect_download() as begun:
+        page.click("text=Export as JSON")
+    page.click("summary >> text=Import")
+    page.set_input_files("#file", begun.value.path())
+    page.click("#keep button >> text=Import")
+    page.wait_for_url("**done=import")
+    assert len(daily.taken) == 1
+    page.click("summary >> text=Reset")
+    page.click("text=Reset the memory")
+    assert "done=reset" not in page.url, "the box must be ticked"
+    page.check("input[name=sure]")
+    page.click("text=Reset the memory")
+    page.wait_for_url("**done=reset")
+    assert said(daily)[-1] == ("reset", 0)
+    assert not visit.complaints
+
+
+@pytest.mark.parametrize("visit", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)
+def test_marked_and_dismissed_stories_and_open_causes_have_contrast_too(visit: Visit, daily: FakeDaily) -> None:
+    for number in (1, 2):
+        daily.act(Action.SAVE, number, "me")
+    daily.act(Action.DISMISS, 2, "me")
+    page = visit.go("/")
+    page.click("#p-4 .not > summary")
+    assert page.evaluate(CONTRASTS)[2] == []
+    page = visit.go("/interests")
+    page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    assert page.evaluate(CONTRASTS)[2] == []
 
 
 def test_print_leaves_the_apparatus_out(visit: Visit) -> None:

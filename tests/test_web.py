@@ -169,6 +169,19 @@ def test_a_share_is_rounded_down(share: float, shown: str) -> None:
     assert views.percent(share) == f"{shown}\u202f%"
 
 
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("`a <b>` & c", "<code>a &lt;b&gt;</code> &amp; c"),
+        ("<i>", "&lt;i&gt;"),
+        ("one ` alone", "one ` alone"),
+        ("`a``b`", "<code>a</code><code>b</code>"),
+    ],
+)
+def test_what_stands_between_backticks_is_code(message: str, shown: str) -> None:
+    assert views.with_code(message) == shown
+
+
 @pytest.mark.parametrize(("value", "shown"), [(0, ".00"), (0.8, ".80"), (0.994, ".99"), (0.997, "1"), (1, "1")])
 def test_a_score_is_short(value: float, shown: str) -> None:
     assert views.score(value) == shown
@@ -286,7 +299,17 @@ def test_a_page_that_rebinds_its_name_gets_nothing(client: TestClient, library: 
 
 
 PATHS = [
-    *("/", "/search?q=noise", "/search", "/search?q=zzzz", "/search?q=x&page=abc", "/paper/1", "/paper/2", "/paper/3"),
+    *(
+        "/",
+        "/newest",
+        "/search?q=noise",
+        "/search",
+        "/search?q=zzzz",
+        "/search?q=x&page=abc",
+        "/paper/1",
+        "/paper/2",
+        "/paper/3",
+    ),
     *(
         "/paper/4",
         "/paper/5",
@@ -299,7 +322,8 @@ PATHS = [
         "/day/1999-01-01",
         "/status",
     ),
-    *("/api", "/nope", "/paper/nope", "/sources"),
+    *("/api", "/nope", "/paper/nope", "/sources", "/edition/2026-06-11", "/edition/2026-06-02", "/editions"),
+    *("/week/2026-06-12", "/month/2026-06-01", "/saved", "/interests"),
 ]
 
 
@@ -386,8 +410,8 @@ def test_links_of_other_kinds_than_the_web_are_left_out(client: TestClient) -> N
 # ------------------------------------------------------------------------------------------------------- front page
 
 
-def test_the_front_page_has_masthead_date_days_and_figures(client: TestClient) -> None:
-    parsed = page(client, "/")
+def test_the_newest_papers_have_masthead_date_days_and_figures(client: TestClient) -> None:
+    parsed = page(client, "/newest")
     assert "Monday, 30 November 2026" in parsed.text("p", class_="dateline")
     heads = [text for _, text in parsed.all("h2", class_="dayhead")]
     assert heads[:2] == ["Friday, 12 June 2026", "Thursday, 11 June 2026"]
@@ -405,9 +429,9 @@ def test_an_empty_library_says_what_to_do() -> None:
 
 
 def test_going_on_to_earlier_papers_shows_each_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broadsheet.web.pages.FRONT_PAPERS", 19)
+    monkeypatch.setattr("broadsheet.web.listing.FRONT_PAPERS", 19)
     seen: list[str] = []
-    url: str | None = "/"
+    url: str | None = "/newest"
     while url:
         parsed = page(client, url)
         seen += [link for link in parsed.links() if re.fullmatch(r"/paper/\d+", link)]
@@ -745,7 +769,7 @@ def test_the_latest_day(client: TestClient) -> None:
 
 
 def test_a_long_day_goes_on(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broadsheet.web.pages.DAY_PAPERS", 5)
+    monkeypatch.setattr("broadsheet.web.listing.DAY_PAPERS", 5)
     url, seen = "/day/2026-06-11", []
     for _ in range(3):
         parsed = page(client, url)

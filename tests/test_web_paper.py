@@ -30,7 +30,7 @@ def client(library: FakeLibrary) -> Iterator[TestClient]:
         yield found
 
 
-LISTS = ("/", "/search?q=steps&page_size=100", "/day/2026-06-12", "/paper/23")
+LISTS = ("/newest", "/search?q=steps&page_size=100", "/day/2026-06-12", "/paper/23")
 
 
 @pytest.mark.parametrize("url", LISTS)
@@ -67,7 +67,7 @@ def test_a_reason_of_any_length_stays_in_bounds(client: TestClient, library: Fak
     library.papers[1] = replace(library.papers[1], notices=(notice,))
     shown = facts.notices(library.papers[1])[0]
     assert (len(shown.title), len(shown.reason)) < (310, 2_100)
-    assert len(client.get("/").text) < 150_000
+    assert len(client.get("/newest").text) < 150_000
     assert len(client.get("/paper/1").text) < 150_000
 
 
@@ -84,12 +84,12 @@ def test_a_withdrawn_paper_never_leads_the_front_page() -> None:
     assert (numbers(section(1, 2, 3).leading), numbers(section(1, 2, 3).others)) == ([], [1, 2, 3, 4, 5])
 
 
-def test_the_front_page_leads_with_a_sound_paper_and_still_shows_the_other(
+def test_the_newest_papers_lead_with_a_sound_paper_and_still_shows_the_other(
     client: TestClient, library: FakeLibrary
 ) -> None:
     sad = replace(library.papers[13], notices=(Notice(NoticeKind.RETRACTED),))
     library.papers[13] = sad
-    parsed = page(client, "/")
+    parsed = page(client, "/newest")
     assert "Retracted" not in parsed.text("div", class_="lead")
     assert parsed.links().count("/paper/13") == 1
 
@@ -160,7 +160,7 @@ def test_hostile_texts_are_inert_wherever_they_stand(client: TestClient, library
         counts=((HOSTILE, 3),),
         other_titles=(HOSTILE,),
     )
-    for url in ("/", "/paper/1", "/search?q=rough", "/day/2026-06-12"):
+    for url in ("/newest", "/paper/1", "/search?q=rough", "/day/2026-06-12"):
         source = client.get(url).text
         assert not re.search(r"<(?:img|script)(?! src=./static/)", source), url
         parsed = page(client, url)

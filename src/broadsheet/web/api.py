@@ -12,15 +12,20 @@ from starlette.responses import JSONResponse, Response
 
 from . import exports, params
 from .api_models import BibtexOut, ErrorOut, NewestOut, PaperOut, ResultsOut, SimilarOut, SourcesOut, StatusOut
-from .pages import Site, records_by_source
+from .pages import found_for, records_by_source
 from .params import ParameterError
 from .protocol import LibraryLike
+from .site import Site
 
 MAX_NEWEST = 200
 MAX_SIMILAR = 100
 IDENTIFIER = "The paper's number, or any identifier of it: an arXiv id, a DOI, an address."
 
 _REFUSED: dict[int | str, dict[str, Any]] = {400: {"model": ErrorOut, "description": "A parameter cannot be used."}}
+_SEARCHED: dict[int | str, dict[str, Any]] = {
+    **_REFUSED,
+    401: {"model": ErrorOut, "description": "`sort=for-you`, and nobody says who is reading."},
+}
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The file.",
@@ -41,11 +46,10 @@ def _paper_id(library: LibraryLike, identifier: str) -> int:
     return library.paper(params.paper_reference(identifier)).id
 
 
-def _search(library: LibraryLike, request: Request) -> ResultsOut:
+def _search(site: Site, request: Request) -> ResultsOut:
     asked = params.parse_asked(request.query_params)
-    results = library.search(
-        asked.text, page=asked.page, page_size=asked.page_size, sort=asked.sort, facets=asked.facets
-    )
+    reader = site.reader(request) if asked.sort == params.FOR_YOU else None
+    results = found_for(site.library, asked, reader)
     if asked.page > results.pages:
         raise ParameterError("page", f"must be from 1 to {results.pages}, the last page of this search")
     return ResultsOut.of(results)
@@ -82,13 +86,13 @@ def routes(library: LibraryLike, app: FastAPI, site: Site) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["papers"])
     described = _describer(app)
 
-    @router.get("/search", responses=_REFUSED, openapi_extra={"parameters": params.SEARCH_PARAMETERS})
+    @router.get("/search", responses=_SEARCHED, openapi_extra={"parameters": params.SEARCH_PARAMETERS})
     def search(request: Request) -> ResultsOut:
         """Search the papers.
 
         The question is free text in English or Chinese, with the syntax of the search box. Facets narrow the results.
         """
-        return _search(library, request)
+        return _search(site, request)
 
     @router.get(
         "/newest",
@@ -150,8 +154,11 @@ def routes(library: LibraryLike, app: FastAPI, site: Site) -> APIRouter:
         return JSONResponse(described())
 
     @router.get("", include_in_schema=False)
-    def reference() -> Response:
-        return site.render("api.html", schema=described(), identifier_help=IDENTIFIER, foot=site.status())
+    def reference(request: Request) -> Response:
+        reader = site.reader(request)
+        return site.render(
+            "api.html", schema=described(), identifier_help=IDENTIFIER, foot=site.status(), reader=reader
+        )
 
     return router
 

@@ -8,10 +8,13 @@ from datetime import datetime
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
-from . import api, pages
+from . import api, api_daily, pages
+from .forms import BodyLimit
+from .identity import is_loopback
 from .problems import Problems
 from .protocol import LibraryLike
 from .security import Shell, allowed_names
+from .site import VERSION, Site
 
 
 def _local_now() -> datetime:
@@ -28,22 +31,27 @@ def create_app(
     """The site and the API over a library.
 
     ``host`` is the address that the server listens on (``settings.host``): it decides which Host headers are answered,
-    next to loopback names and ``allowed_hosts`` (``*`` for any). ``now`` gives the date under the masthead.
+    next to loopback names and ``allowed_hosts`` (``*`` for any), and whose paper it is: that of the library's default
+    reader where only this machine can ask, else that of whoever shows a reader's secret. ``now`` gives the date under
+    the masthead.
     The application neither opens nor closes the library.
     """
     app = FastAPI(
         title="Broadsheet",
-        version=pages.VERSION,
-        description="Search over the papers of this library.",
+        version=VERSION,
+        description="Search over the papers of this library, and the daily paper of a reader.",
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
     )
-    site = pages.Site(library, now=now)
+    site = Site(library, now=now, local=is_loopback(host))
+    app.state.site = site
     problems = Problems(site)
     problems.attach(app)
     app.include_router(api.routes(library, app, site))
+    app.include_router(api_daily.routes(site))
     app.include_router(pages.routes(site), include_in_schema=False)
+    app.add_middleware(BodyLimit)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_middleware(Shell, names=allowed_names(host, allowed_hosts), refuse=problems.refuse)
     return app

@@ -1,9 +1,11 @@
-"""Papers as an Atom feed (RFC 4287): the newest of the library, or what a search finds, newest first."""
+"""Papers as an Atom feed (RFC 4287): the newest of the library, what a search finds, or what editions printed."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from xml.etree import ElementTree as ET
 
@@ -17,41 +19,53 @@ MEDIA_TYPE = "application/atom+xml"
 PAPERS = 50
 """Entries of a feed."""
 MOST_AUTHORS = 100
+FEW_AUTHORS = 10
 _UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
 _EARLY = date(1970, 1, 1)
 
 
-def feed(papers: Sequence[Paper], *, title: str, base: str, path: str, page: str) -> bytes:
-    """The feed of ``papers`` in their order.
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A paper as a feed has it: with the reason why it is there, and when it was printed; both may be missing."""
+
+    paper: Paper
+    reason: str = ""
+    printed: datetime | None = None
+
+
+def feed(items: Sequence[Paper | Item], *, title: str, base: str, path: str, page: str) -> bytes:
+    """The feed of papers in their order.
 
     ``base`` is the site's address, ``path`` the feed's own and ``page`` that of the page it belongs to. The id of an
     entry (RFC 4151) is made of the site's name and the paper's number, so a paper stays one entry whatever becomes of
-    its title; ``updated`` is the day of its newest version, else that on which it was filed.
+    its title; ``updated`` is when it was printed, else the day of its newest version, else that on which it was filed.
     """
+    listed = [item if isinstance(item, Item) else Item(item) for item in items]
     ET.register_namespace("", NAMESPACE)
     root = _element(None, "feed")
     _text(root, "title", title)
     _text(root, "id", base + path)
     _link(root, "self", base + path, MEDIA_TYPE)
     _link(root, "alternate", base + page, "text/html")
-    _text(root, "updated", _moment(max(map(_updated, papers), default=_EARLY)))
+    _text(root, "updated", max(map(_updated, listed), default=_moment(_EARLY)))
     _text(_element(root, "author"), "name", "Broadsheet")
-    for paper in papers:
-        _entry(root, paper, base)
+    for item in listed:
+        _entry(root, item, base)
     found: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return found
 
 
-def _entry(root: ET.Element, paper: Paper, base: str) -> None:
+def _entry(root: ET.Element, item: Item, base: str) -> None:
+    paper = item.paper
     entry = _element(root, "entry")
     host = base.split("://", 1)[-1].split("/", 1)[0].split(":", 1)[0]
     mark = f"[{paper.notices[-1].kind.value}] " if paper.notices else ""
-    _text(entry, "title", mark + to_plain(paper.title))
+    _text(entry, "title", mark + to_plain(_printable(paper.title)))
     _text(entry, "id", f"tag:{host},2026:paper/{paper.id}")
     _link(entry, "alternate", f"{base}/paper/{paper.id}", "text/html")
     for identifier in paper.identifiers:
         _link(entry, "related", url_of(identifier), "text/html")
-    _text(entry, "updated", _moment(_updated(paper)))
+    _text(entry, "updated", _updated(item))
     if paper.published:
         _text(entry, "published", _moment(paper.published))
     for name in paper.authors[:MOST_AUTHORS]:
@@ -60,13 +74,28 @@ def _entry(root: ET.Element, paper: Paper, base: str) -> None:
         [*(str(area) for area in paper.areas), *([venue_name(paper.venue)] if paper.venue else [])]
     ):
         _element(entry, "category").set("term", _printable(term))
-    if paper.abstract:
-        _text(entry, "summary", to_html(paper.abstract)).set("type", "html")
+    if summary := _summary(item):
+        _text(entry, "summary", summary).set("type", "html")
 
 
-def _updated(paper: Paper) -> date:
-    days = [version.day for version in paper.versions if version.day]
-    return max([*days, *([paper.day] if paper.day else [])], default=_EARLY)
+def _summary(item: Item) -> str:
+    """HTML: the abstract; of a printed paper also the reason and the authors, which many programs do not show."""
+    abstract = to_html(_printable(item.paper.abstract)) if item.paper.abstract else ""
+    if not item.reason:
+        return abstract
+    names = ", ".join(item.paper.authors[:FEW_AUTHORS])
+    if len(item.paper.authors) > FEW_AUTHORS or item.paper.authors_truncated:
+        names += " and others"
+    lines = [f"<p><em>{html.escape(item.reason)}</em></p>"]
+    lines += [f"<p>{html.escape(names)}</p>"] if names else []
+    return "".join([*lines, f"<p>{abstract}</p>" if abstract else ""])
+
+
+def _updated(item: Item) -> str:
+    if item.printed:
+        return item.printed.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    days = [version.day for version in item.paper.versions if version.day]
+    return _moment(max([*days, *([item.paper.day] if item.paper.day else [])], default=_EARLY))
 
 
 def _moment(day: date) -> str:

@@ -2,95 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from datetime import date, datetime
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from ..errors import EncoderUnavailableError, NotFoundError
-from ..identifiers import url_of
-from ..model import Hit, Paper, PaperId, Results, SourceStatus, Status
-from . import atom, exports, facts, params, standing, views
-from .assets import Assets
+from ..model import Hit, Paper, Results, Status
+from ..model.reading import Reader
+from ..signing import ACT_PATH
+from . import acting, atom, edition_pages, exports, listing, own_feeds, params, reader_pages, standing, views
+from .identity import NobodyError
 from .protocol import LibraryLike
+from .site import Page, Site
 
-TEMPLATES = Path(__file__).parent / "templates"
-FRONT_PAPERS = 60
-DAY_PAPERS = 100
-ALL_DAYS = 100_000  # more days than there have been since the first journal
-STATUS_SECONDS = 5.0  # how old the figures at the foot of a page may be
 MAX_RELATED = 5
 TROUBLE = "_trouble"  # ends the names of details that tell of a failing job, perhaps with names of files
 IMMUTABLE = "public, max-age=31536000, immutable"
-
-
-def _version() -> str:
-    try:
-        return version("broadsheet")
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "0+source"
-
-
-VERSION = _version()
-
-
-class Site:
-    """What all pages share: library, templates, static files, clock."""
-
-    def __init__(self, library: LibraryLike, *, now: Callable[[], datetime]) -> None:
-        self.library = library
-        self.assets = Assets()
-        self.now = now
-        self._status: tuple[float, Status] | None = None
-        self._sources: tuple[float, list[SourceStatus]] | None = None
-        self._templates = Environment(
-            loader=FileSystemLoader(TEMPLATES),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.filters.update(views.FILTERS | facts.FILTERS)
-        self._templates.globals.update(views.GLOBALS)
-        self._templates.globals.update(asset=self.assets.url, version=VERSION, url_of=url_of)
-
-    def status(self) -> Status:
-        """The library's figures, at most ``STATUS_SECONDS`` old: every page shows them and they cost counting."""
-        clock = time.monotonic()
-        if self._status is None or clock - self._status[0] > STATUS_SECONDS:
-            self._status = (clock, self.library.status())
-        return self._status[1]
-
-    def standings(self) -> list[standing.Standing]:
-        """How the configured sources stand, as told at most ``STATUS_SECONDS`` ago."""
-        clock = time.monotonic()
-        if self._sources is None or clock - self._sources[0] > STATUS_SECONDS:
-            self._sources = (clock, list(self.library.sources()))
-        return standing.standings(self._sources[1], self.now())
-
-    def text(self, template: str, **values: Any) -> str:
-        """A rendered template."""
-        return self._templates.get_template(template).render(**values)
-
-    def render(self, template: str, *, status: int = 200, **values: Any) -> Response:
-        """A page. ``foot`` is the library's status, None where it is not known (an error page asks nothing)."""
-        values.setdefault("foot", None)
-        values.setdefault("asked", params.SearchRequest(""))
-        body = self.text(template, today=self.now().date(), **values)
-        headers = {"cache-control": "no-cache"}
-        if "<math" in body:  # the font of formulas would else be asked for late, and the lines would move
-            headers["link"] = f"<{self.assets.url('broadsheet-math.woff2')}>; rel=preload; as=font; crossorigin"
-        return HTMLResponse(body, status_code=status, headers=headers)
-
-
-Page = Callable[[Site, Request], Response]
 
 
 def records_by_source(status: Status) -> dict[str, int]:
@@ -104,45 +33,49 @@ def server_timing(results: Results) -> str:
     return ", ".join(f"{''.join(c if c.isalnum() else '_' for c in k)};dur={v:.1f}" for k, v in results.timings.items())
 
 
-def _newest_page(site: Site, before: tuple[date | None, PaperId] | None) -> dict[str, Any]:
-    papers = site.library.newest(limit=FRONT_PAPERS + 1, before=before)
-    shown = papers[:FRONT_PAPERS]
-    last = shown[-1] if len(papers) > FRONT_PAPERS else None
-    older = params.before_of(last.day, last.id) if last else None
-    return {"sections": list(views.sections(shown)), "older": older}
-
-
-def front(site: Site, request: Request) -> Response:
-    """The newest papers by day."""
-    before = params.parse_before(request.query_params)
-    papers = _newest_page(site, before)
-    return site.render("front.html", foot=site.status(), first=before is None, standings=site.standings(), **papers)
-
-
 def search(site: Site, request: Request) -> Response:
     """A page of results; a page past the last leads to the last."""
-    asked = params.parse_search(request.query_params)
+    asked, reader = params.parse_search(request.query_params), site.reader(request)
     if asked.empty:
-        return site.render("hint.html", foot=site.status(), asked=asked)
-    results = site.library.search(
-        asked.text, page=asked.page, page_size=asked.page_size, sort=asked.sort, facets=asked.facets
-    )
+        return site.render("hint.html", reader=reader, foot=site.status(), asked=asked)
+    results = found_for(site.library, asked, reader)
     if asked.page > results.pages:
         return RedirectResponse(asked.at(results.pages).url(), 302)
     response = site.render(
         "search.html",
+        reader=reader,
         foot=site.status(),
         asked=asked,
         results=results,
         chips=views.chips(asked),
         facets={name: views.facet_lines(name, values, asked) for name, values in results.facets.items() if values},
         numbers=views.page_numbers(results.page, results.pages),
-        sorts=params.SORTS,
+        sorts=[sort for sort in params.SORTS if sort != params.FOR_YOU or _can_order(site, asked, reader)],
         forms=exports.FORMS,
     )
     if results.timings:
         response.headers["server-timing"] = server_timing(results)
     return response
+
+
+def found_for(library: LibraryLike, asked: params.SearchRequest, reader: Reader | None) -> Results:
+    """What a search finds. Raises NobodyError for an order that goes by a memory where nobody is known to read."""
+    personal = asked.sort == params.FOR_YOU
+    if personal and reader is None:
+        raise NobodyError
+    return library.search(
+        asked.text,
+        page=asked.page,
+        page_size=asked.page_size,
+        sort=asked.sort,
+        facets=asked.facets,
+        reader=reader.name if personal and reader else None,
+    )
+
+
+def _can_order(site: Site, asked: params.SearchRequest, reader: Reader | None) -> bool:
+    """Whether the reader's own order is offered: to those of whom something is remembered."""
+    return reader is not None and (asked.sort == params.FOR_YOU or site.library.daily.remembers(reader.name))
 
 
 def _similar(site: Site, paper: Paper) -> tuple[list[Hit], str]:
@@ -170,10 +103,15 @@ def paper(site: Site, request: Request) -> Response:
     found = site.library.paper(params.paper_reference(asked))
     if asked != str(found.id):
         return RedirectResponse(f"/paper/{found.id}", 302)
+    reader = site.reader(request)
+    acting.note_open(site, request, reader, found.id)
     records = site.library.records(found.id)
     similar, similar_note = _similar(site, found)
     return site.render(
         "paper.html",
+        reader=reader,
+        marks=acting.marks(site, reader, [found.id]),
+        here=acting.here(request),
         foot=site.status(),
         paper=found,
         records=records,
@@ -209,7 +147,7 @@ def results_file(form: exports.Form) -> Page:
 def newest_feed(site: Site, request: Request) -> Response:
     """The newest papers as an Atom feed."""
     papers = site.library.newest(limit=atom.PAPERS)
-    return _atom(request, papers, title="Broadsheet: the newest papers", page="/")
+    return _atom(request, papers, title="Broadsheet: the newest papers", page="/newest")
 
 
 def results_feed(site: Site, request: Request) -> Response:
@@ -225,48 +163,27 @@ def _atom(request: Request, papers: Sequence[Paper], *, title: str, page: str) -
     return Response(body, media_type=atom.MEDIA_TYPE, headers={"cache-control": "no-cache"})
 
 
-def latest_day(site: Site, request: Request) -> Response:
-    """The newest day that has papers."""
-    days = site.library.days(limit=1)
-    if not days:
-        raise NotFoundError("No paper of this library has a day yet.")
-    return RedirectResponse(f"/day/{days[0][0].isoformat()}", 302)
-
-
-def day(site: Site, request: Request) -> Response:
-    """The papers of a day; previous and next skip days without papers."""
-    wanted = params.parse_day("day", request.path_params["day"])
-    known = dict(site.library.days(limit=ALL_DAYS))
-    after = params.parse_before(request.query_params)
-    start = after if after and after[0] == wanted else (wanted, params.MAX_ID)
-    papers = [p for p in site.library.newest(limit=DAY_PAPERS + 1, before=start) if p.day == wanted]
-    more = len(papers) > DAY_PAPERS
-    shown = papers[:DAY_PAPERS]
-    return site.render(
-        "day.html",
-        foot=site.status(),
-        day=wanted,
-        papers=shown,
-        count=known.get(wanted, len(shown)),
-        previous=max((d for d in known if d < wanted), default=None),
-        following=min((d for d in known if d > wanted), default=None),
-        more=params.before_of(wanted, shown[-1].id) if more else None,
-        continued=start == after,
-    )
-
-
 def status(site: Site, request: Request) -> Response:
     """The state of the library."""
     now = site.library.status()
     trouble = [name.removesuffix(TROUBLE) for name in now.details if name.endswith(TROUBLE)]
     details = {k: v for k, v in now.details.items() if isinstance(v, str | int | float) and not k.endswith(TROUBLE)}
-    return site.render("status.html", foot=now, sources=records_by_source(now), details=details, trouble=trouble)
+    return site.render(
+        "status.html",
+        reader=site.reader(request),
+        foot=now,
+        sources=records_by_source(now),
+        details=details,
+        trouble=trouble,
+    )
 
 
 def sources(site: Site, request: Request) -> Response:
     """How each configured source stands."""
     zone = standing.zone(site.now())
-    return site.render("sources.html", foot=site.status(), standings=site.standings(), zone=zone)
+    return site.render(
+        "sources.html", reader=site.reader(request), foot=site.status(), standings=site.standings(), zone=zone
+    )
 
 
 def opensearch(site: Site, request: Request) -> Response:
@@ -277,7 +194,7 @@ def opensearch(site: Site, request: Request) -> Response:
 
 def robots(site: Site, request: Request) -> Response:
     """Crawlers may read papers; the endless combinations of a search are not for them."""
-    return PlainTextResponse("User-agent: *\nDisallow: /search\nDisallow: /api/\n")
+    return PlainTextResponse("User-agent: *\nDisallow: /search\nDisallow: /api/\nDisallow: /r/\n")
 
 
 def favicon(site: Site, request: Request) -> Response:
@@ -295,15 +212,17 @@ def static(site: Site, request: Request) -> Response:
 
 
 PAGES: list[tuple[str, Page]] = [
-    ("/", front),
+    *edition_pages.PAGES,
+    *listing.PAGES,
     ("/search", search),
     *((f"/search.{form.ending}", results_file(form)) for form in exports.FORMS),
     ("/search.atom", results_feed),
     ("/feed.atom", newest_feed),
     *((f"/paper/{{number:int}}.{form.ending}", paper_file(form)) for form in exports.FORMS),
     ("/paper/{reference:path}", paper),
-    ("/day", latest_day),
-    ("/day/{day}", day),
+    *reader_pages.PAGES,
+    (ACT_PATH, acting.confirm),
+    *own_feeds.PAGES,
     ("/status", status),
     ("/sources", sources),
     ("/opensearch.xml", opensearch),
@@ -311,13 +230,17 @@ PAGES: list[tuple[str, Page]] = [
     ("/favicon.svg", favicon),
     ("/static/{name}", static),
 ]
+POSTS: list[tuple[str, acting.Post]] = [("/act", acting.act), *reader_pages.POSTS]
 
 
 def routes(site: Site) -> APIRouter:
-    """Routes of all pages."""
+    """Routes of all pages and forms."""
     router = APIRouter()
     for path, page in PAGES:
         router.add_route(path, _endpoint(site, page), methods=["GET"], include_in_schema=False)
+    for path, handler in POSTS:
+        router.add_route(path, acting.posting(site, handler), methods=["POST"], include_in_schema=False)
+    router.add_route(ACT_PATH, acting.carry_out(site), methods=["POST"], include_in_schema=False)
     return router
 
 

@@ -13,7 +13,8 @@ from starlette.datastructures import QueryParams
 
 from ..errors import InputError, NotFoundError
 
-SORTS = ("relevance", "newest", "oldest")
+FOR_YOU = "for-you"
+SORTS = ("relevance", "newest", "oldest", FOR_YOU)
 FACETS = ("venue", "area", "subarea", "year", "code")
 MAX_QUERY = 32_000  # characters; a URL of an HTTP server ends at 64 KiB
 MAX_PAGE = 10_000  # deeper pages are clamped to it, and then to the last one
@@ -72,6 +73,13 @@ class SearchRequest:
         """The address of this question's feed, which has its newest papers first."""
         return replace(self, page=1, page_size=None, sort="relevance").url("/search.atom")
 
+    def as_query(self) -> str:
+        """This request in the reader's syntax alone, with the chosen facets as fields; empty where nothing is asked."""
+        if self.empty:
+            return ""
+        chosen = [_as_fields(name, self.facets[name]) for name in FACETS if name in self.facets]
+        return " ".join(part for part in (self.text, *chosen) if part)
+
     def at(self, page: int) -> SearchRequest:
         """The same request at another page."""
         return replace(self, page=page)
@@ -94,6 +102,20 @@ class SearchRequest:
     def cleared(self) -> SearchRequest:
         """The same question without facets."""
         return replace(self, facets={}, page=1)
+
+
+def _as_fields(name: str, values: Iterable[str]) -> str:
+    """A facet's values in the reader's syntax: ``(venue:"ICML" OR venue:"ICLR")``."""
+    parts = [_as_field(name, value.replace('"', " ")) for value in values]
+    return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
+
+
+def _as_field(name: str, value: str) -> str:
+    if name == "code":
+        return "has:code" if value == "yes" else "-has:code"
+    if name == "subarea":
+        return f'cat:"{value.rpartition(" · ")[2]}"'
+    return f"year:{value}" if name == "year" else f'{name}:"{value}"'
 
 
 def clean(text: str) -> str:
@@ -233,6 +255,12 @@ def _parameter(name: str, schema: Mapping[str, Any], description: str, *, requir
     return {"name": name, "in": "query", "required": required, "description": description, "schema": dict(schema)}
 
 
+SORT_HELP = (
+    "Order of the results. `for-you` puts the first 200 in the order of relevance and of the reader's memory together; "
+    "where others than this machine can ask, it needs the reader's secret."
+)
+
+
 def _many(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": dict(schema), "maxItems": MAX_FACET_VALUES}
 
@@ -241,7 +269,7 @@ SEARCH_PARAMETERS = [
     _parameter("q", {"type": "string", "maxLength": MAX_QUERY}, "The question, in English or Chinese.", required=True),
     _parameter("page", {"type": "integer", "minimum": 1, "default": 1}, "Page of results, from 1."),
     _parameter("page_size", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE}, "Results on a page."),
-    _parameter("sort", {"type": "string", "enum": list(SORTS), "default": "relevance"}, "Order of the results."),
+    _parameter("sort", {"type": "string", "enum": list(SORTS), "default": "relevance"}, SORT_HELP),
     _parameter("venue", _many({"type": "string"}), "Only papers of these venues; may be repeated."),
     _parameter("area", _many({"type": "string"}), "Only papers of these areas; may be repeated."),
     _parameter("subarea", _many({"type": "string"}), "Only these subareas, as `Area · Subarea`; may be repeated."),

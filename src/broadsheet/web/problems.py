@@ -19,21 +19,34 @@ from ..errors import (
     InputError,
     NotFoundError,
 )
-from .pages import Site
+from .identity import ForeignError, NobodyError
+from .site import Site
 
 log = logging.getLogger(__name__)
 
 HEADINGS = {
     400: "That cannot be read",
+    403: "Not from here",
     404: "Not in this library",
     405: "Not done this way",
+    413: "Too much at once",
+    415: "That cannot be read",
     500: "A fault of ours",
     503: "Not at this moment",
 }
-CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed"}
+CODES = {
+    400: "bad_request",
+    403: "foreign",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "too_large",
+    415: "unsupported_media_type",
+}
 MESSAGES = {
     404: "There is no page at this address.",
-    405: "This address can be read but takes nothing else.",
+    405: "This address does not take that kind of request.",
+    413: "What was sent is larger than this address takes.",
+    415: "What was sent is in a form that this address does not take: pages take forms, the API application/json.",
 }
 
 # The messages of these may name files of the server, so the reader gets a sentence of ours and the log gets theirs.
@@ -62,7 +75,7 @@ class Problems:
 
     def refuse(self, request: Request, status: int, code: str, message: str) -> Response:
         """The answer to a request that fails, in the form that the address promises."""
-        if request.url.path.startswith("/api/"):
+        if request.url.path.startswith("/api/") or request.url.path.endswith("/edition.json"):
             body = {"error": {"code": code, "message": message, "request_id": request_id(request)}}
             return JSONResponse(body, status_code=status)
         return self._site.render(
@@ -75,6 +88,15 @@ class Problems:
 
     def of_broadsheet(self, request: Request, error: Exception) -> Response:
         """The answer to an error raised on purpose."""
+        if isinstance(error, NobodyError):
+            # For a program it is a matter of credentials (RFC 9110, 15.5.2); a browser's are its address and cookie.
+            program = request.url.path.startswith("/api/")
+            response = self.refuse(request, 401 if program else 403, "no_reader", str(error))
+            if program:
+                response.headers["www-authenticate"] = "Bearer"
+            return response
+        if isinstance(error, ForeignError):
+            return self.refuse(request, 403, "foreign", str(error))
         if isinstance(error, NotFoundError):
             return self.refuse(request, 404, "not_found", str(error))
         if isinstance(error, InputError):
@@ -90,6 +112,8 @@ class Problems:
         """The answer to an address or method that is not there."""
         status = error.status_code if isinstance(error, HTTPException) else 400
         message = MESSAGES.get(status, "The request cannot be read.")
+        if isinstance(error, RequestValidationError):
+            message = _what_is_wrong(error)
         response = self.refuse(request, status, CODES.get(status, "bad_request"), message)
         if isinstance(error, HTTPException) and error.headers:
             response.headers.update(error.headers)
@@ -104,3 +128,12 @@ class Problems:
         ]
         for kind, handler in handlers:
             app.add_exception_handler(kind, handler)
+
+
+def _what_is_wrong(error: RequestValidationError) -> str:
+    """Which field of a request's body cannot be used, and why."""
+    for found in error.errors():
+        place = ".".join(str(part) for part in found["loc"] if part not in ("body", "path", "query")) or "body"
+        message = str(found["msg"])
+        return f"{place}: {message[:1].lower()}{message[1:]}"
+    return "The request cannot be read."

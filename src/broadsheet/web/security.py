@@ -18,14 +18,18 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+
+SECRET_ADDRESSES = "/r/"
+"""Addresses below this hold a reader's secret: they are told to nobody, neither by a browser nor in a log."""
+SECRET_HEADERS = {"referrer-policy": "no-referrer", "cache-control": "private, no-store", "x-robots-tag": "noindex"}
 
 Refuse = Callable[[Request, int, str, str], Response]
 
@@ -58,6 +62,14 @@ def allowed_names(host: str, extra: Iterable[str] = ()) -> frozenset[str] | None
     return LOOPBACK | names | ({host.lower().strip("[]")} if host else set())
 
 
+def named(path: str) -> str:
+    """An address for the log: without a reader's secret."""
+    if not path.startswith(SECRET_ADDRESSES):
+        return path
+    _, slash, rest = path.removeprefix(SECRET_ADDRESSES).partition("/")
+    return f"{SECRET_ADDRESSES}…{slash}{rest}"
+
+
 class Shell:
     """ASGI middleware around everything else, so that every answer has the headers, also that to a fault."""
 
@@ -80,6 +92,8 @@ class Shell:
             if message["type"] == "http.response.start":
                 started = True
                 headers = MutableHeaders(scope=message)
+                if scope["path"].startswith(SECRET_ADDRESSES):
+                    headers.update(SECRET_HEADERS)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers["x-request-id"] = request_id
@@ -92,7 +106,7 @@ class Shell:
             else:
                 await self._app(scope, receive, sealed)
         except Exception:
-            log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
+            log.exception("request %s failed: %s %s", request_id, scope["method"], named(scope["path"]))
             if started:
                 raise
             response = self._refuse(Request(scope), 500, "internal", INTERNAL)

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ..identifiers import parse_identifier, shown_value
 from ..model import Area, FacetValue, LinkKind, Paper, Scheme, StoredRecord
@@ -92,6 +92,14 @@ def excerpt(markup: str, limit: int) -> str:
             return markup[:end].rstrip(" ,;:.，。；：、") + "\u00a0…"
         end -= 1
     return re.sub(r"[$\\*_`]", "", markup[:limit]) + "\u00a0…"
+
+
+def with_code(message: str) -> Markup:
+    """A sentence of ours as HTML, escaped, with what stands between backticks as code."""
+    parts = str(escape(message)).split("`")
+    if len(parts) % 2 == 0:
+        return escape(message)
+    return Markup("".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts)))
 
 
 def number(value: int) -> str:
@@ -343,6 +351,7 @@ FILTERS = {
     "plain": plain,
     "language": language,
     "excerpt": excerpt,
+    "with_code": with_code,
     "number": number,
     "percent": percent,
     "score": score,

@@ -1,0 +1,594 @@
+"""Who is reading, what a reader's forms change, and that nobody else can send them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from broadsheet.model.reading import Action, Interest, InterestKind
+from broadsheet.signing import Order, Verb, act_url, sign
+from broadsheet.web import create_app, forms, identity
+from broadsheet.web.security import named
+from tests.fake_daily import OTHER_SECRET, SECRET, TODAY
+from tests.fake_library import FakeLibrary
+from tests.pages import BASE, NOW, Page, page
+
+PUBLIC = "http://papers.example.org"
+OWN = {"origin": BASE}
+
+
+@pytest.fixture
+def library() -> FakeLibrary:
+    return FakeLibrary()
+
+
+@pytest.fixture
+def client(library: FakeLibrary) -> Iterator[TestClient]:
+    with TestClient(create_app(library, now=lambda: NOW), base_url=BASE, follow_redirects=False) as found:
+        yield found
+
+
+@pytest.fixture
+def public(library: FakeLibrary) -> Iterator[TestClient]:
+    app = create_app(library, host="0.0.0.0", now=lambda: NOW)
+    with TestClient(app, base_url=PUBLIC, follow_redirects=False) as found:
+        yield found
+
+
+def sent(client: TestClient, path: str, to: str | None = None, **fields: Any) -> Any:
+    """Send a form as a page of the site does; ``to`` is where it must lead."""
+    response = client.post(path, data=fields, headers={"origin": str(client.base_url).rstrip("/")})
+    if to is not None:
+        assert (response.status_code, response.headers.get("location")) == (303, to), response.text[-400:]
+    return response
+
+
+def done(library: FakeLibrary) -> list[tuple[str, str, int]]:
+    return [(event.reader, event.action.value, event.paper) for event in library.daily.events_]
+
+
+def ours(caplog: pytest.LogCaptureFixture) -> str:
+    """What was logged here, and not by the client of these tests."""
+    kept = [record for record in caplog.records if record.name.startswith(("broadsheet", "uvicorn", "starlette"))]
+    return "\n".join(f"{record.getMessage()} {record.exc_text or ''}" for record in kept)
+
+
+# --------------------------------------------------------------------------------------------------- who is reading
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        *(("127.0.0.1", True), ("127.1.2.3", True), ("localhost", True), ("LOCALHOST", True), ("::1", True)),
+        *(("[::1]", True), ("0.0.0.0", False), ("::", False), ("192.168.1.5", False), ("papers.example.org", False)),
+        *(("", False), ("localhost.evil.example", False)),
+    ],
+)
+def test_which_addresses_are_of_this_machine_only(host: str, local: bool) -> None:
+    assert identity.is_loopback(host) is local
+
+
+def test_a_secret_address_lets_a_browser_in(public: TestClient) -> None:
+    response = public.get(f"/r/{OTHER_SECRET}")
+    assert (response.status_code, response.headers["location"]) == (303, "/")
+    cookie = response.headers["set-cookie"].lower()
+    assert f"{identity.COOKIE}={OTHER_SECRET}" in cookie
+    assert all(part in cookie for part in ("httponly", "samesite=lax", "path=/"))
+    assert "secure" not in cookie
+    assert "Printed for ada" in page(public, "/").text("p", class_="dateline")
+
+
+def test_over_tls_the_cookie_is_for_tls_only(library: FakeLibrary) -> None:
+    app = create_app(library, host="0.0.0.0")
+    with TestClient(app, base_url="https://papers.example.org", follow_redirects=False) as client:
+        assert "secure" in client.get(f"/r/{OTHER_SECRET}").headers["set-cookie"].lower()
+
+
+@pytest.mark.parametrize("secret", ["wrong", SECRET + "x", "%00", "a%0Ab", "x" * 5_000, quote("秘密")])
+def test_a_wrong_secret_is_not_found_in_the_same_words(
+    client: TestClient, secret: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        for path in ("", "/edition.atom", "/section/front.atom", "/search/1.atom", "/section/nope.atom"):
+            response = client.get(f"/r/{secret}{path}")
+            assert response.status_code == 404
+            assert (
+                Page(response.text)
+                .text("main")
+                .startswith(f"Correction Not in this library {identity.UNKNOWN_ADDRESS}")
+            )
+            assert "set-cookie" not in response.headers
+    assert ours(caplog) == "", "a wrong address is nothing to log"
+
+
+def test_on_a_machines_own_site_another_reader_may_enter_and_leave(client: TestClient) -> None:
+    assert "Printed for you" in page(client, "/").text("p", class_="dateline")
+    client.get(f"/r/{OTHER_SECRET}")
+    assert "Printed for ada" in page(client, "/").text("p", class_="dateline")
+    assert page(client, "/interests").all("form", action="/leave")
+    sent(client, "/leave", "/")
+    assert "Printed for you" in page(client, "/").text("p", class_="dateline")
+
+
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "via", "x-real-ip"])
+def test_what_a_proxy_hands_on_is_not_this_machines(client: TestClient, header: str) -> None:
+    assert "the same for everybody" in client.get("/", headers={header: "for=10.0.0.1"}).text
+    assert client.get("/saved", headers={header: "10.0.0.1"}).status_code == 403
+
+
+def test_asked_for_by_a_public_name_it_is_not_this_machines(library: FakeLibrary) -> None:
+    app = create_app(library, allowed_hosts=["papers.example.org"])
+    with TestClient(app, base_url=PUBLIC) as client:
+        assert "the same for everybody" in client.get("/").text
+
+
+def test_a_program_shows_the_secret_as_a_bearer(public: TestClient) -> None:
+    asked = {"authorization": f"Bearer {OTHER_SECRET}"}
+    assert public.get("/api/profile", headers=asked).json()["reader"] == "ada"
+    assert public.get("/api/profile", headers={"authorization": "Bearer wrong"}).status_code == 401
+    assert public.get("/api/profile", headers={"authorization": "Basic eDp5"}).status_code == 401
+
+
+def test_a_wrong_bearer_is_nobody_also_on_a_machines_own_site(client: TestClient) -> None:
+    assert client.get("/api/profile").json()["reader"] == "me"
+    assert client.get("/api/profile", headers={"authorization": "Bearer wrong"}).status_code == 401
+
+
+def test_a_cookie_whose_secret_was_renewed_is_nobodys(public: TestClient, library: FakeLibrary) -> None:
+    public.get(f"/r/{OTHER_SECRET}")
+    library.daily.renew_secret("ada")
+    assert "the same for everybody" in public.get("/").text
+
+
+def test_secret_addresses_are_told_to_nobody(
+    library: FakeLibrary, client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    for path in (f"/r/{SECRET}", f"/r/{SECRET}/edition.atom", "/r/nope", "/r/act?t=x"):
+        headers = client.get(path).headers
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cache-control"] == "private, no-store"
+        assert headers["x-robots-tag"] == "noindex"
+    assert "Disallow: /r/" in client.get("/robots.txt").text
+    library.fault = RuntimeError("broken")
+    assert client.get(f"/r/{SECRET}/edition.atom").status_code == 500
+    assert ours(caplog)
+    assert SECRET not in ours(caplog)
+    assert named(f"/r/{SECRET}/edition.atom") == "/r/…/edition.atom"
+    assert named("/paper/1") == "/paper/1"
+
+
+# -------------------------------------------------------------------------------------------------- from where it came
+
+FOREIGN = [
+    {},
+    {"origin": "null"},
+    {"origin": "http://attacker.example"},
+    {"origin": "https://127.0.0.1:8765"},
+    {"origin": "http://127.0.0.1"},
+    {"origin": "http://127.0.0.1:8765.attacker.example"},
+    {"origin": BASE, "sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+    {"sec-fetch-site": "cross-site", "referer": BASE + "/"},
+]
+POSTS = [
+    ("/act", {"action": "save", "paper": "1"}),
+    ("/interests/mute", {"kind": "keyword", "value": "x"}),
+    ("/interests/reset", {"sure": "yes"}),
+    ("/interests/address", {}),
+    ("/interests/import", {"record": '{"format": 1}'}),
+    ("/leave", {}),
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+@pytest.mark.parametrize(("path", "fields"), POSTS)
+def test_a_form_from_elsewhere_changes_nothing(
+    client: TestClient, library: FakeLibrary, headers: dict[str, str], path: str, fields: dict[str, str]
+) -> None:
+    before = (dict(library.daily.readers_), list(library.daily.events_))
+    response = client.post(path, data=fields, headers=headers)
+    assert response.status_code == 403
+    assert "Nothing was changed." in Page(response.text).text("main")
+    assert (library.daily.readers_, library.daily.events_, library.daily.taken) == (*before, [])
+
+
+@pytest.mark.parametrize("headers", [{"origin": BASE}, {"sec-fetch-site": "same-origin"}, {"sec-fetch-site": "none"}])
+def test_a_form_of_the_site_is_taken(client: TestClient, library: FakeLibrary, headers: dict[str, str]) -> None:
+    assert client.post("/act", data={"action": "save", "paper": "1"}, headers=headers).status_code == 303
+    assert done(library) == [("me", "save", 1)]
+
+
+@pytest.mark.parametrize(("path", "fields"), POSTS)
+def test_forms_are_only_sent(client: TestClient, path: str, fields: dict[str, str]) -> None:
+    assert client.get(path).status_code == 405
+    assert client.put(path, data=fields, headers=OWN).status_code == 405
+
+
+@pytest.mark.parametrize(("path", "fields"), POSTS)
+def test_nobody_can_send_forms(public: TestClient, library: FakeLibrary, path: str, fields: dict[str, str]) -> None:
+    response = sent(public, path, **fields)
+    assert response.status_code == 403
+    assert "does not know who is reading" in response.text
+    assert library.daily.events_ == []
+
+
+# ------------------------------------------------------------------------------------------------------ what is sent
+
+
+def test_what_is_too_large_is_refused(
+    client: TestClient, library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for chunked in (False, True):
+        body = b"action=save&paper=1&x=" + b"y" * forms.MAX_BODY
+        content: Any = iter([body[:1000], body[1000:]]) if chunked else body
+        headers = {**OWN, "content-type": "application/x-www-form-urlencoded"}
+        response = client.post("/act", content=content, headers=headers)
+        assert response.status_code == 413
+        assert "larger than this address takes" in response.text
+    assert library.daily.events_ == []
+    monkeypatch.setattr(forms, "MAX_FILE", 1000)
+    assert sent(client, "/interests/import", record="x" * 2000).status_code == 413
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", "application/xml"])
+def test_forms_are_forms(client: TestClient, library: FakeLibrary, kind: str) -> None:
+    response = client.post("/act", content=b"action=save&paper=1", headers={**OWN, "content-type": kind})
+    assert response.status_code == 415
+    assert library.daily.events_ == []
+
+
+def test_a_broken_form_is_refused(client: TestClient) -> None:
+    headers = {**OWN, "content-type": "multipart/form-data"}
+    assert client.post("/act", content=b"--x", headers=headers).status_code == 400
+    many = "&".join(f"a{n}=1" for n in range(400))
+    urlencoded = {**OWN, "content-type": "application/x-www-form-urlencoded"}
+    assert client.post("/act", content=many, headers=urlencoded).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "action: must be one of save, like, dismiss"),
+        ({"action": "reset", "paper": "1"}, "action: must be one of"),
+        ({"action": "open", "paper": "1"}, "action: must be one of"),
+        ({"action": "save", "paper": "9999"}, "no paper"),
+        ({"action": "save", "paper": "9" * 40}, "There is no paper"),
+        ({"action": "save", "paper": ""}, "no paper"),
+        ({"because": "colour:red", "paper": "1"}, "because: must be a keyword"),
+        ({"because": "keyword:", "paper": "1"}, "because: must not be empty"),
+        ({"because": "keyword:" + "x" * 501, "paper": "1"}, "because: may have at most"),
+        ({"action": "save", "paper": "1", "edition": "yesterday"}, "edition: must be a day"),
+        ({"undo": "0"}, "undo: must be from 1"),
+        ({"undo": "x"}, "undo: must be a whole number"),
+        ({"undo": "77"}, "there is no event 77"),
+    ],
+)
+def test_a_mark_that_cannot_be_made_is_refused_by_name(
+    client: TestClient, library: FakeLibrary, fields: dict[str, str], message: str
+) -> None:
+    response = sent(client, "/act", **fields)
+    assert response.status_code in (400, 404)
+    assert message in Page(response.text).text("main")
+    assert library.daily.events_ == []
+
+
+LOCAL = ["/", "/edition/2026-06-12#p-1", "/search?q=a%20b&x=//c", "/week/2026-06-08"]
+ELSEWHERE = [
+    *("", "//evil.example", "/\\evil.example", "http://evil.example/", "\\\\evil", "javascript:alert(1)", "evil"),
+    *("/a\r\nset-cookie: x=1", "/\tx", "/ü", " /", "/a b", "/" + "x" * 5000, "/\x00"),
+]
+
+
+@pytest.mark.parametrize("back", LOCAL)
+def test_back_to_where_the_reader_was(client: TestClient, back: str) -> None:
+    sent(client, "/act", back, action="save", paper="1", back=back)
+
+
+@pytest.mark.parametrize("back", ELSEWHERE)
+def test_but_never_elsewhere(client: TestClient, back: str) -> None:
+    sent(client, "/act", "/", action="save", paper="1", back=back)
+
+
+@given(st.text(max_size=30))
+def test_a_way_back_begins_at_this_site(text: str) -> None:
+    if forms.is_local(text):
+        assert text[0] == "/"
+        assert text[1:2] not in ("/", "\\")
+        assert text.isascii()
+        assert not set(text) & set("\r\n\t\\ ")
+
+
+# ------------------------------------------------------------------------------------------------------------- marks
+
+
+def button(parsed: Page, paper: int, action: str) -> tuple[str, str, str]:
+    found = parsed.all("form", data_paper=str(paper))
+    assert found
+    start = next(
+        i for i, (tag, a, _) in enumerate(parsed.elements) if tag == "form" and a.get("data-paper") == str(paper)
+    )
+    attrs = next(a for _, a, _ in parsed.elements[start:] if a.get("data-action") == action)
+    return attrs.get("name", ""), attrs.get("value", ""), attrs.get("aria-pressed", "")
+
+
+def test_a_mark_is_made_shown_and_taken_back_without_javascript(client: TestClient, library: FakeLibrary) -> None:
+    assert button(page(client, "/"), 1, "save") == ("action", "save", "false")
+    sent(client, "/act", "/#p-1", action="save", paper="1", edition="2026-06-12", back="/#p-1")
+    event = library.daily.events_[0]
+    assert (event.action, event.paper, event.edition) == (Action.SAVE, 1, TODAY)
+    for path in ("/", "/paper/1", "/saved", "/week/2026-06-12", "/edition/2026-06-12"):
+        assert button(page(client, path), 1, "save") == ("undo", "1", "true"), path
+    sent(client, "/act", "/#p-1", undo="1", back="/#p-1")
+    assert button(page(client, "/"), 1, "save") == ("action", "save", "false")
+    assert [name for name in done(library) if name[1] != "open"] == [("me", "save", 1), ("me", "undo", 1)]
+
+
+def test_not_for_me_with_a_cause_mutes_it_and_undo_takes_both_back(client: TestClient, library: FakeLibrary) -> None:
+    sent(client, "/act", "/", because="author:Emmy Noether: the Second", paper="1")
+    mute = Interest(InterestKind.AUTHOR, "Emmy Noether: the Second")
+    assert library.daily.events_[0].because == mute
+    assert mute in library.daily.reader().profile.mutes
+    parsed = page(client, "/")
+    assert "dismissed" in parsed.all("article", id="p-1")[0][0]["class"]
+    assert parsed.all("button", class_="undo", value="1")
+    sent(client, "/act", "/", undo="1")
+    assert mute not in library.daily.reader().profile.mutes
+    assert "dismissed" not in page(client, "/").all("article", id="p-1")[0][0]["class"]
+
+
+def test_marks_are_those_of_the_reader(client: TestClient, library: FakeLibrary) -> None:
+    library.daily.act(Action.SAVE, 7, "ada")
+    assert button(page(client, "/paper/7"), 7, "save") == ("action", "save", "false")
+    client.get(f"/r/{OTHER_SECRET}")
+    assert button(page(client, "/paper/7"), 7, "save") == ("undo", "1", "true")
+    assert sent(client, "/act", undo="99").status_code == 404
+
+
+def test_every_mark_of_a_page_is_asked_for_at_once(client: TestClient, library: FakeLibrary) -> None:
+    client.get("/")
+    assert library.daily.calls.count("marks") == 1
+
+
+# ------------------------------------------------------------------------------------------------- links from mails
+
+
+def link(verb: Verb, paper: int, secret: str = SECRET, reader: str = "me") -> str:
+    return act_url("", Order(verb, paper, TODAY, reader), secret)
+
+
+@pytest.mark.parametrize("verb", [Verb.SAVE, Verb.LIKE, Verb.DISMISS])
+def test_a_link_in_a_mail_asks_first_and_acts_when_sent(public: TestClient, library: FakeLibrary, verb: Verb) -> None:
+    url = link(verb, 3)
+    asked = page(public, url)
+    assert library.daily.events_ == []
+    assert "Nothing happens until the button is pressed." in asked.text("main")
+    assert asked.all("form", method="post")[0][0]["action"] == url
+    response = public.post(url)
+    assert response.status_code == 200
+    assert Page(response.text).text("h1") == "Done"
+    public.post(url)
+    assert [(e.action.value, e.paper, e.edition) for e in library.daily.events_] == [(verb.value, 3, TODAY)]
+    assert SECRET not in response.text
+    assert "set-cookie" not in response.headers, "a link acts once; it lets nobody in"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("application/x-www-form-urlencoded", b"List-Unsubscribe=One-Click"),
+        (
+            "multipart/form-data; boundary=x",
+            b'--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n',
+        ),
+        ("", b""),
+    ],
+)
+def test_a_mail_program_ends_the_mails_by_itself(
+    public: TestClient, library: FakeLibrary, kind: str, body: bytes
+) -> None:
+    library.daily.set_options("me", email="reader@example.org")
+    headers = {"content-type": kind} if kind else {}
+    response = public.post(link(Verb.UNSUBSCRIBE, 0), content=body, headers=headers)
+    assert response.status_code == 200
+    assert library.daily.reader("me").profile.email == ""
+
+
+def test_a_link_that_was_changed_does_nothing(public: TestClient, library: FakeLibrary) -> None:
+    good = sign(Order(Verb.SAVE, 3, date(2026, 6, 12), "me"), SECRET)
+    other = sign(Order(Verb.SAVE, 3, date(2026, 6, 12), "ada"), SECRET)
+    nobody = sign(Order(Verb.SAVE, 3, date(2026, 6, 12), "eve"), SECRET)
+    messages = set()
+    for token in ("", "x", good[:-1], good + "A", other, nobody, good.replace(".", ""), "9" * 10_000):
+        for response in (public.get(f"/r/act?t={token}"), public.post(f"/r/act?t={token}")):
+            assert response.status_code == 400
+            messages.add(Page(response.text).all("p")[1][1])
+    assert len(messages) == 1, "an unknown reader looks like a wrong signature"
+    assert library.daily.events_ == []
+    library.daily.renew_secret("me")
+    assert public.post(f"/r/act?t={good}").status_code == 400
+
+
+# --------------------------------------------------------------------------------------------------------- interests
+
+
+def profile(library: FakeLibrary) -> Any:
+    return library.daily.reader("me").profile
+
+
+def test_following_and_muting(client: TestClient, library: FakeLibrary) -> None:
+    sent(client, "/interests/follow", "/interests?done=follow#follows", kind="venue", value=" ICML\u200b ")
+    assert Interest(InterestKind.VENUE, "ICML") in profile(library).follows
+    parsed = page(client, "/interests?done=follow")
+    assert parsed.text("p", class_="note") == "Followed. It joins the next edition."
+    assert "Venue ICML" in parsed.text("section", id="follows")
+    sent(client, "/interests/unfollow", "/interests?done=unfollow#follows", kind="venue", value="ICML")
+    assert Interest(InterestKind.VENUE, "ICML") not in profile(library).follows
+    sent(client, "/interests/mute", "/interests?done=mute#mutes", kind="keyword", value="large language")
+    sent(client, "/interests/unmute", "/interests?done=unmute#mutes", kind="keyword", value="blockchain")
+    assert profile(library).mutes == (Interest(InterestKind.KEYWORD, "large language"),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "must be a keyword"),
+        ({"kind": "colour", "value": "red"}, "must be a keyword, an author, an area or a venue, not 'colour'"),
+        ({"kind": "keyword", "value": " \u200b "}, "value: must not be empty"),
+        ({"kind": "keyword", "value": "…"}, "says nothing"),
+        ({"kind": "keyword", "value": "x" * 501}, "value: may have at most 500 characters"),
+    ],
+)
+def test_an_interest_that_says_nothing_is_refused(client: TestClient, fields: dict[str, str], message: str) -> None:
+    response = sent(client, "/interests/follow", **fields)
+    assert response.status_code == 400
+    assert message in Page(response.text).text("main")
+
+
+def test_saved_searches(client: TestClient, library: FakeLibrary) -> None:
+    sent(
+        client, "/interests/search", "/interests?done=search#searches", query='noise area:"Theory"', label="Noise & co"
+    )
+    search = profile(library).searches[-1]
+    assert (search.id, search.query, search.name) == (2, 'noise area:"Theory"', "Noise & co")
+    parsed = page(client, "/interests")
+    assert f"/r/{SECRET}/search/2.atom" in parsed.links()
+    assert "/search?q=noise%20area%3A%22Theory%22" in parsed.links()
+    sent(client, "/interests/unsearch", "/interests?done=unsearch#searches", search="1")
+    assert [search.id for search in profile(library).searches] == [2]
+    assert "asks for nothing" in sent(client, "/interests/search", query="!").text
+
+
+def test_risk_and_emphasis(client: TestClient, library: FakeLibrary) -> None:
+    parsed = page(client, "/interests")
+    assert parsed.all("input", name="risk", value="10")
+    assert parsed.all("input", name="part-words", value="0.5")
+    assert parsed.all("input", name="part-memory", value="1")
+    sent(
+        client,
+        "/interests/options",
+        "/interests?done=options#options",
+        risk="12,5",
+        **{"part-words": "2", "part-x": "0"},
+    )
+    assert profile(library).risk == 0.125
+    assert profile(library).emphasis == (("words", 2.0), ("x", 0.0))
+    for bad in ("51", "-1", "nan", "inf", "x", "1e9"):
+        assert "risk: must be a number from 0 to 50" in sent(client, "/interests/options", risk=bad).text
+    assert "part-words: must be" in sent(client, "/interests/options", risk="10", **{"part-words": "11"}).text
+    assert profile(library).risk == 0.125
+
+
+def test_what_is_remembered_is_shown_with_weights_and_can_be_forgotten(
+    client: TestClient, library: FakeLibrary
+) -> None:
+    library.daily.act(Action.SAVE, 1, "me")
+    library.daily.act(Action.DISMISS, 3, "me")
+    parsed = page(client, "/interests")
+    assert "Learned from 2 things you did, kept in 2 kB." in parsed.text("main")
+    assert "sparse, recovery, bounds 70" in parsed.text("main")
+    words = parsed.text("section", aria_labelledby="list-keyword")
+    assert words.startswith("Words sparse +.80 Follow Mute <script>alert(1)</script> +.50")
+    assert [a["aria-label"] for a, _ in parsed.all("meter", class_="against") if "aria-label" in a] == [
+        "blockchain: −.40"
+    ]
+    assert "turned away 12 June 2026" in parsed.text("section", id="papers")
+    sent(client, "/interests/forget", "/interests?done=forget#papers", paper="1")
+    assert "/paper/1" not in page(client, "/interests").links()
+    assert "/paper/3" in page(client, "/interests").links()
+
+
+def test_a_reset_must_be_confirmed(client: TestClient, library: FakeLibrary) -> None:
+    library.daily.act(Action.SAVE, 1, "me")
+    response = sent(client, "/interests/reset")
+    assert response.status_code == 400
+    assert "Nothing was forgotten" in response.text
+    assert done(library)[-1] == ("me", "save", 1)
+    sent(client, "/interests/reset", "/interests?done=reset", sure="yes")
+    assert done(library)[-1] == ("me", "reset", 0)
+
+
+def test_export_and_import(client: TestClient, library: FakeLibrary) -> None:
+    library.daily.act(Action.SAVE, 1, "me")
+    response = client.get("/interests/export.json")
+    assert response.headers["content-disposition"] == 'attachment; filename="broadsheet-me.json"'
+    assert response.headers["cache-control"] == "no-store"
+    exported = json.loads(response.text)
+    assert exported["events"] == ["save"]
+    assert SECRET not in response.text
+    answer = client.post("/interests/import", files={"file": ("me.json", response.content)}, headers=OWN)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/interests?done=import")
+    sent(client, "/interests/import", "/interests?done=import", record=response.text)
+    assert library.daily.taken == [exported, exported]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("", "Nothing was given"),
+        ("  ", "Nothing was given"),
+        ("{", "cannot be read as JSON"),
+        ("[1]", "holds no JSON object"),
+        ('{"format": 2}', "format: must be 1"),
+        ("[" * 200_000, "cannot be read as JSON"),
+    ],
+)
+def test_what_is_no_exported_reader_is_refused(
+    client: TestClient, library: FakeLibrary, record: str, message: str
+) -> None:
+    response = sent(client, "/interests/import", record=record)
+    assert response.status_code == 400
+    assert message in Page(response.text).text("main")
+    assert library.daily.taken == []
+
+
+def test_a_cold_start_from_areas_and_papers(client: TestClient, library: FakeLibrary) -> None:
+    client.get(f"/r/{OTHER_SECRET}")
+    parsed = page(client, "/interests")
+    assert "Begin here" in [text for _, text in parsed.all("h2")]
+    assert next(a["value"] for a, _ in parsed.all("input", name="area")) == "Applications · Health and Medicine"
+    named_papers = (
+        "arXiv:2605.01001\n\n10.1002/(sici)1097-4598(199605)19:5<621::aid-mus10>3.3.co;2-c\n3, 4; quant-ph/0112019"
+    )
+    fields = {"area": ["Theory · Learning Theory", "cs.LG"], "papers": named_papers}
+    sent(client, "/interests/start", "/interests?done=start&n=5", **fields)
+    assert [(e.action, e.paper) for e in library.daily.events_] == [(Action.EXAMPLE, n) for n in (1, 5, 3, 4, 9)]
+    assert [i.value for i in library.daily.reader("ada").profile.follows] == ["Theory · Learning Theory", "cs.LG"]
+    assert page(client, "/interests?done=start&n=5").text("p", class_="note") == "5 examples were taken in."
+    assert "Begin here" not in [text for _, text in page(client, "/interests").all("h2")]
+
+
+def test_papers_that_are_not_here_are_named(client: TestClient, library: FakeLibrary) -> None:
+    response = sent(client, "/interests/start", papers="1\n2401.99999\n<b>x</b>")
+    assert response.status_code == 200
+    notes = [text for _, text in Page(response.text).all("p", class_="note")]
+    assert notes[0] == "1 example was taken in."
+    assert notes[1].startswith("Not in this library: 2401.99999, <b>x</b>.")
+    assert [e.paper for e in library.daily.events_] == [1]
+    assert "at most 500" in sent(client, "/interests/start", papers="1\n" * 501).text
+
+
+def test_a_cold_start_from_the_imported_library(client: TestClient, library: FakeLibrary) -> None:
+    sent(client, "/interests/start", "/interests?done=start&n=1", **{"from": "library"})
+    assert done(library) == [("me", "example", 13)]
+
+
+def test_a_new_secret_ends_the_old_address_and_this_browser_goes_on(public: TestClient, library: FakeLibrary) -> None:
+    public.get(f"/r/{OTHER_SECRET}")
+    sent(public, "/interests/address", "/interests?done=address#addresses")
+    assert public.get(f"/r/{OTHER_SECRET}").status_code == 404
+    assert "Printed for ada" in page(public, "/").text("p", class_="dateline")
+
+
+@pytest.mark.parametrize("query", ["done=nope", "done=start&n=<b>", "done=start&n=99999999999", "done=<script>", "n=3"])
+def test_an_address_cannot_put_words_on_the_page(client: TestClient, query: str) -> None:
+    notes = page(client, f"/interests?{query}").all("p", class_="note")
+    assert [text for _, text in notes] in ([], ["Kept."])
