@@ -1,6 +1,6 @@
 """The search desk."""
 
 from broadsheet.search.compose import Boosts
-from broadsheet.search.searcher import Searcher, Tuning
+from broadsheet.search.searcher import FOR_YOU, Searcher, Tuning
 
-__all__ = ["Boosts", "Searcher", "Tuning"]
+__all__ = ["FOR_YOU", "Boosts", "Searcher", "Tuning"]

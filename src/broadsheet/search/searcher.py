@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +19,7 @@ from broadsheet.encode import Encoder, Floats
 from broadsheet.errors import EncoderUnavailableError, InputError
 from broadsheet.identifiers import implied_identifiers, parse_identifier
 from broadsheet.index import All, Everything, Exclude, IdIs, Match, Sort, TextIndex, VectorIndex
+from broadsheet.learn.personal import REACH, blended
 from broadsheet.model import FacetValue, Hit, Identifier, Paper, PaperId, Results
 from broadsheet.rank import Fused, fuse
 from broadsheet.search.compose import Boosts, Plan, asked, compose, has_cjk, without_facet
@@ -30,8 +31,14 @@ POOL = 1000  # papers that are ranked, and so can be paged through, for a questi
 NEIGHBOURS = 400  # vector candidates; the last one's cosine counts as zero
 DEEPEST = 10_000  # papers that can be paged through where there is nothing to rank by meaning
 RECENT_SHARE = 0.5  # "newest first" keeps papers that score at least this share of the best
-SORTS = ("relevance", "newest", "oldest")
+FOR_YOU = "for-you"
+SORTS = ("relevance", "newest", "oldest", FOR_YOU)
 FacetCounts = dict[str, dict[str, int]]
+Likeness = Callable[[Sequence[PaperId]], np.ndarray | None]
+"""How near papers are to what a reader likes: float64 [papers] in [0, 1]; None where nothing is known of the reader."""
+_Scores = tuple[float, float, float, float]
+"""The score, and its parts: words, meaning, memory; those that a paper does not have are not numbers."""
+_PARTS = ("words", "meaning", "memory")
 SPARE = 10  # neighbours looked at beyond those asked for, in place of withdrawn ones
 
 _MAX_TITLE = 400
@@ -65,6 +72,7 @@ class _Window:
     page: int
     size: int
     sort: Sort
+    likeness: Likeness | None
 
 
 @dataclass
@@ -86,7 +94,7 @@ class _Ranking:
     """A window of the ranking: ids with scores by part, how many can be paged, how many match."""
 
     ids: list[PaperId]
-    scores: list[tuple[float, float, float]]
+    scores: list[_Scores]
     total: int
     matching: int
     page: int
@@ -123,18 +131,23 @@ class Searcher:
         page_size: int = 20,
         sort: str = "relevance",
         chosen: Mapping[str, Sequence[str]] | None = None,
+        likeness: Likeness | None = None,
         today: date,
     ) -> Results:
         """One page of results; a page past the end is the last one.
 
-        ``chosen`` holds facet values by facet. Raises InputError for a sort, facet or page size that does not exist.
+        ``chosen`` holds facet values by facet. ``likeness`` is what the order ``for-you`` goes by beside relevance.
+        Raises InputError for a sort, facet or page size that does not exist, and for ``for-you`` without a likeness.
         """
         if sort not in SORTS:
             raise InputError(f"sort={sort!r} is not known; choose one of {', '.join(SORTS)}")
         if not 1 <= page_size <= 1000:
             raise InputError(f"page size {page_size} must be between 1 and 1000")
         chosen = {k: tuple(v) for k, v in (chosen or {}).items() if v}
-        window = _Window(page, page_size, cast(Sort, sort))
+        if sort == FOR_YOU and likeness is None:
+            raise InputError(f"sort={FOR_YOU} needs to know for whom; name a reader")
+        order = cast(Sort, "relevance" if sort == FOR_YOU else sort)
+        window = _Window(page, page_size, order, likeness if sort == FOR_YOU else None)
         run = _Run()
         parsed = q.parse(text, today)
         run.notes += parsed.notes
@@ -142,7 +155,7 @@ class Searcher:
         plan = compose(parsed, chosen, boosts)
         pinned = self._pinned(text, run) if not chosen else None
         if pinned is not None and parse_identifier(text):
-            ranking = _Ranking(pinned, [(1.0, 1.0, math.nan)] * len(pinned), len(pinned), len(pinned), 1)
+            ranking = _Ranking(pinned, [(1.0, 1.0, math.nan, math.nan)] * len(pinned), len(pinned), len(pinned), 1)
             plan = replace(plan, words=IdIs(tuple(pinned)), must=None)
         else:
             ranking = self._rank(plan, window, pinned or [], run)
@@ -180,13 +193,13 @@ class Searcher:
         run = _Run()
         ids, cosines = self._neighbours(paper.id, limit + SPARE)
         if ids:
-            scores = [(c, 0.0, c) for c in cosines]
+            scores = [(c, 0.0, c, math.nan) for c in cosines]
         else:
             plan_fields = self._tuning.boosts.fields()
             found = self._index.search(Match(paper.title, plan_fields), limit=limit + 1 + SPARE)
             kept = [(i, s) for i, s in zip(found.ids, found.scores, strict=True) if i != paper.id]
             best = max((s for _, s in kept), default=1.0) or 1.0
-            ids, scores = [i for i, _ in kept], [(s / best, s / best, math.nan) for _, s in kept]
+            ids, scores = [i for i, _ in kept], [(s / best, s / best, math.nan, math.nan) for _, s in kept]
         hits = self._hits(_Ranking(ids, scores, len(ids), len(ids), 1), (), run)
         return tuple(hit for hit in hits if not hit.paper.is_withdrawn)[:limit]
 
@@ -212,18 +225,27 @@ class Searcher:
                 found = self._index.search(question, limit=size, offset=(at - 1) * size, sort=order)
         if found.total > DEEPEST:
             run.notes.append(f"{found.total:,} papers match; the first {DEEPEST:,} can be paged through.")
-        best = max(found.scores, default=0.0) or 1.0
-        return _Ranking(list(found.ids), [(s / best, s / best, math.nan) for s in found.scores], total, found.total, at)
+        shown = slice(0, size)
+        if window.likeness is not None:  # from the first on, as the page may lie among those that change places
+            found = self._index.search(question, limit=max(REACH, at * size), sort=order)
+            shown = slice((at - 1) * size, at * size)
+        ids, words = np.array(found.ids, np.int64), np.array(found.scores, np.float64)
+        words /= max(words, default=0.0) or 1.0
+        nothing = np.full(len(ids), math.nan)
+        ids, rows = _for_you(ids, np.stack([words, words, nothing, nothing], axis=1), window.likeness, run)
+        return _Ranking(ids[shown].tolist(), _scores(rows[shown]), total, found.total, at)
 
     def _rank_soft(self, plan: Plan, window: _Window, pinned: list[PaperId], run: _Run) -> _Ranking:
         fused, counts = self._candidates(plan, run)
         matching = sum(counts["code"].values())  # every paper has one value of this facet
-        ids, rows = fused.ids, np.stack([fused.scores, fused.words, fused.meaning], axis=1)
+        nothing = np.full(len(fused.ids), math.nan)
+        parts = np.stack([fused.scores, fused.words, fused.meaning, nothing], axis=1)
+        ids, rows = _for_you(fused.ids, parts, window.likeness, run)
         if pinned:
             front = np.asarray(pinned, dtype=np.int64)
             keep = ~np.isin(ids, front)
             ids = np.concatenate([front, ids[keep]])
-            rows = np.concatenate([np.ones((len(front), 3)), rows[keep]])
+            rows = np.concatenate([np.tile([1.0, 1.0, 1.0, math.nan], (len(front), 1)), rows[keep]])
         if window.sort != "relevance" and len(ids):
             keep = rows[:, 0] >= RECENT_SHARE * rows[0, 0]
             kept = ids[keep]
@@ -235,8 +257,7 @@ class Searcher:
         total = len(ids)
         at = _clamped(window.page, window.size, total)
         shown = slice((at - 1) * window.size, at * window.size)
-        scores = [(float(a), float(b), float(c)) for a, b, c in rows[shown]]
-        return _Ranking([int(i) for i in ids[shown]], scores, total, max(matching, total), at, counts)
+        return _Ranking(ids[shown].tolist(), _scores(rows[shown]), total, max(matching, total), at, counts)
 
     def _candidates(self, plan: Plan, run: _Run) -> tuple[Fused, FacetCounts]:
         """The fused pool, and the facets of all that matches or is near in meaning.
@@ -345,7 +366,7 @@ class Searcher:
         with run.stage("papers"):
             papers = self._store.papers(ranking.ids)
         # A paper merged away since the index was written gives the one it became, which may stand there itself.
-        found: dict[PaperId, tuple[Paper, tuple[float, float, float]]] = {}
+        found: dict[PaperId, tuple[Paper, _Scores]] = {}
         for i, scores in zip(ranking.ids, ranking.scores, strict=True):
             if i in papers:
                 found.setdefault(papers[i].id, (papers[i], scores))
@@ -355,11 +376,11 @@ class Searcher:
                 Hit(
                     paper=paper,
                     score=score,
-                    parts={"words": words} if math.isnan(meaning) else {"words": words, "meaning": meaning},
+                    parts={name: part for name, part in zip(_PARTS, parts, strict=True) if not math.isnan(part)},
                     snippet=marker.snippet(paper.abstract),
                     title_html=marker.title(paper.title),
                 )
-                for paper, (score, words, meaning) in found.values()
+                for paper, (score, *parts) in found.values()
             )
 
     def _cover(self, plan: Plan, run: _Run) -> None:
@@ -375,6 +396,32 @@ class Searcher:
             run.notes.append(
                 f"Search by meaning covers {covered} % of papers so far; the others are found by their words alone."
             )
+
+
+def _scores(rows: np.ndarray) -> list[_Scores]:
+    return [(float(score), float(words), float(meaning), float(memory)) for score, words, meaning, memory in rows]
+
+
+def _for_you(ids: np.ndarray, rows: np.ndarray, likeness: Likeness | None, run: _Run) -> tuple[np.ndarray, np.ndarray]:
+    """A ranking with its first papers in the order of relevance and likeness together; the rest follows as it was.
+
+    ``ids`` int64 [n], ``rows`` float64 [n, score and parts], best first. Without a likeness it stays as it is.
+    """
+    if likeness is None or not len(ids):
+        return ids, rows
+    with run.stage("memory"):
+        liked = likeness(ids[:REACH].tolist())
+        if liked is None:
+            run.notes.append("Nothing is remembered yet that results could be ordered by: the best come first.")
+            return ids, rows
+        reach = len(liked)
+        rows = rows.copy()
+        rows[:reach, 3] = liked
+        rows[:, 0] = blended(rows[:, 0], np.concatenate([liked, np.zeros(len(ids) - reach)]))
+        order = np.concatenate([np.argsort(-rows[:reach, 0], kind="stable"), np.arange(reach, len(ids))])
+    if len(ids) > reach:
+        run.notes.append(f"The first {reach:,} papers, in the order of relevance and your memory together.")
+    return ids[order], rows[order]
 
 
 def _summed(first: FacetCounts, second: FacetCounts) -> FacetCounts:
