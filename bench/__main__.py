@@ -5,7 +5,22 @@ from __future__ import annotations
 import importlib
 import sys
 
-ALL = ("importing", "encoding", "latency", "quality", "oracle", "merging", "updating", "exporting", "feed")
+ALL = (
+    "importing",
+    "encoding",
+    "latency",
+    "quality",
+    "oracle",
+    "merging",
+    "updating",
+    "exporting",
+    "feed",
+    "feed_elsewhere",
+    "exploring",
+    "personal",
+    "memory",
+    "daily",
+)
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:

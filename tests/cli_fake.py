@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import pytest
+
+from broadsheet.cli import run
 from broadsheet.errors import InputError
 from broadsheet.model import (
     Area,
@@ -85,6 +91,7 @@ class FakeLibrary:
     hits: tuple[Hit, ...] = (HIT,)
     reports: tuple[SourceReport, ...] = REPORTS
     statuses: tuple[SourceStatus, ...] = STATUSES
+    daily: Any = None
 
     def _asked(self, *call: Any) -> None:
         self.calls.append(call)
@@ -174,3 +181,49 @@ class FakeLibrary:
     def sources(self) -> list[SourceStatus]:
         self._asked("sources")
         return list(self.statuses)
+
+
+def install(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
+    """A fake library that every command of the test opens."""
+    from tests.cli_fake_daily import FakeDaily
+
+    library = FakeLibrary()
+    library.daily = FakeDaily(library)
+
+    def open_library(*, settings: Any, read_only: bool, say: Callable[[str], None]) -> FakeLibrary:
+        library.settings = settings
+        library.calls.append(("open", settings.home, read_only))
+        return library
+
+    module = types.ModuleType("broadsheet.library")
+    module.open_library = open_library  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "broadsheet.library", module)
+    return library
+
+
+@dataclass
+class Done:
+    """What a command left behind: its exit status and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Call = Callable[..., Done]
+
+
+def caller(capsys: pytest.CaptureFixture[str]) -> Call:
+    """Runs a command line within the test."""
+
+    def call(*arguments: str) -> Done:
+        capsys.readouterr()
+        code = run(arguments)
+        out, err = capsys.readouterr()
+        return Done(code, out, err)
+
+    return call

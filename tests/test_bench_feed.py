@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from bench.feed.ours import Memory
+from bench.feed import elsewhere
+from bench.feed.ours import WITHOUT, Ablated, Memory
 from bench.feed.readers import KNOWN, cold, drifting, made_readers, noisy, steady, union, wanted_days
-from bench.feed.replay import day_figures, replay, replay_all
-from bench.feed.report import figures, paired
-from bench.feed.stream import Pick, Stream, halves
+from bench.feed.replay import day_figures, replay, replay_all, replays
+from bench.feed.report import by_day, figures, paired
+from bench.feed.stream import STRIDES, Pick, Stream, halves
 from bench.peers import PEERS
 from bench.peers.linear import background
-from bench.peers.similarity import MeanVector, ZoteroDaily
+from bench.peers.similarity import ZoteroDaily
 
 START = 739_000
 PER_DAY = 12
@@ -39,6 +43,10 @@ class Made(Stream):
 
     @cached_property
     def topics(self) -> np.ndarray:
+        return np.asarray(self.words.toarray())
+
+    @cached_property
+    def vectors(self) -> np.ndarray:
         return np.asarray(self.words.toarray())
 
 
@@ -135,11 +143,6 @@ def test_every_peer_finds_the_topic(name: str, stream: Stream) -> None:
     assert found.means()["ndcg@20"] > 0.55
 
 
-def test_the_mean_vector_finds_the_topic(stream: Stream) -> None:
-    found = replay(steady("x", "single", [picks_of(1)]), "mean", MeanVector(stream.topics), stream)
-    assert found.means()["ndcg@20"] > 0.55
-
-
 def test_the_memory_finds_the_topic_and_follows_a_change(stream: Stream) -> None:
     silence = np.zeros(len(stream.days))
     steady_one = replay(steady("x", "single", [picks_of(1)]), "memory", Memory(silence), stream)
@@ -215,7 +218,94 @@ def test_a_paired_difference_of_a_model_to_itself_is_nothing(stream: Stream) -> 
     reader = steady("x", "single", [picks_of(0)])
     one = [replay(reader, "centroid", PEERS["centroid"](), stream)]
     other = [replay(reader, "spy", Spy(), stream)]
-    assert paired(one, one)["interval_95"] == [0, 0]
+    low, high = paired(one, one)["confidence_sequence_95"]
+    assert low < 0 < high
     gap = paired(one, other)
-    assert gap["interval_95"][0] <= gap["difference"] <= gap["interval_95"][1]
+    assert gap["confidence_sequence_95"][0] <= gap["daily_difference"] <= gap["confidence_sequence_95"][1]
+    assert gap["days"] == len(reader.wanted)
     assert gap["difference"] == pytest.approx(one[0].means()["ndcg@20"] - other[0].means()["ndcg@20"], abs=1e-4)
+
+
+def test_a_day_of_several_readers_is_one_observation(stream: Stream) -> None:
+    readers = [steady(f"{n}", "mixed", [picks_of(n)]) for n in range(3)]
+    ours = [replay(reader, "centroid", PEERS["centroid"](), stream) for reader in readers]
+    one, other = by_day(ours, ours)
+    assert len(one) == len({day for reader in readers for day in reader.wanted})
+    assert one[3] == pytest.approx(np.mean([replay.values[3, 0] for replay in ours]))
+    np.testing.assert_array_equal(one, other)
+
+
+class Partly(Made):
+    """Vectors on the days of whole strides only, and for one more paper on another day."""
+
+    @cached_property
+    def vectors(self) -> np.ndarray:
+        found = np.asarray(self.words.toarray())
+        stride = (self.days - START) % STRIDES
+        return np.where((stride == 0)[:, None] | (np.arange(len(self.days)) == PER_DAY)[:, None], found, 0)
+
+
+def test_only_whole_strides_of_days_are_scored_and_drawn_from() -> None:
+    partly = Partly([], np.repeat(np.arange(START, START + DAYS), PER_DAY))
+    assert partly.complete == set(range(START, START + DAYS, STRIDES))
+    assert set(partly.days[partly.fair].tolist()) == partly.complete
+    lists = {name: picks_of(n) for n, name in enumerate("abc")}
+    readers = made_readers(partly, lists, list(lists))
+    assert readers and all(set(reader.wanted) <= partly.complete for reader in readers)
+    assert set(background(partly, START + 20, picks_of(0))) <= set(partly.fair)
+
+
+def test_without_a_whole_stride_nothing_is_scored() -> None:
+    class Bare(Made):
+        @cached_property
+        def vectors(self) -> np.ndarray:
+            return np.zeros((len(self.days), WORDS), np.float32)
+
+    bare = Bare([], np.repeat(np.arange(START, START + DAYS), PER_DAY))
+    assert not bare.complete
+    assert not made_readers(bare, {"a": picks_of(0)}, ["a"])
+
+
+def test_the_variants_of_the_memory_are_the_memory_less_a_part(stream: Stream) -> None:
+    notice = np.tile(np.arange(PER_DAY, dtype=float), DAYS)
+    reader = steady("x", "single", [picks_of(1)])
+    found = {one.model: one for one in replays(reader, "memory", Ablated(notice), stream)}
+    assert set(found) == set(WITHOUT)
+    whole = replay(reader, "memory", Memory(notice), stream)
+    np.testing.assert_allclose(found["memory"].values, whole.values)
+    silent = replay(reader, "memory", Memory(np.zeros_like(notice)), stream)
+    np.testing.assert_allclose(found["without notice"].values, silent.values)
+    assert not np.allclose(found["without notice"].values, whole.values)
+
+
+def test_citeulike_is_cut_into_dated_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    items = [
+        {
+            "item": n,
+            "title": f"title {n}",
+            "abstract": "some words",
+            "authors": ["a"],
+            "posted_at": f"2005-01-{day:02d} 10:00:00",
+        }
+        for n, day in enumerate(rng.integers(1, 29, 230).tolist())
+    ]
+    users = [
+        {"user": 0, "items": list(range(0, 230, 5)), "complete": True},
+        {"user": 1, "items": [1, 2], "complete": True},
+        {"user": 2, "items": list(range(230)), "complete": False},
+    ]
+    for name, rows in (("items", items), ("users", users)):
+        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    monkeypatch.setattr(elsewhere, "CITEULIKE", tmp_path)
+    stream, readers = elsewhere.citeulike()
+    assert [one.name for one in readers] == ["user 0"]  # whole libraries with enough known only
+    days, counts = np.unique(stream.days, return_counts=True)
+    assert counts.tolist() == [50, 50, 50, 50, 30]
+    posted = [paper["posted_at"] for paper in stream.papers]
+    assert posted == sorted(posted)
+    for day, wanted in readers[0].wanted.items():
+        assert day in days.tolist()
+        assert not wanted & {pick.paper for pick in readers[0].before(day)}
+    assert {stream.papers[n]["item"] % 5 for wanted in readers[0].wanted.values() for n in wanted} == {0}

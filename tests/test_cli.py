@@ -5,38 +5,27 @@ from __future__ import annotations
 import errno
 import io
 import json
+import re
 import sys
-import types
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
 
-from broadsheet.cli import INTERRUPTED, command, run
+from broadsheet.cli import INTERRUPTED, SECTIONS, command, run
 from broadsheet.cli.common import paper_key
 from broadsheet.errors import BusyError, IndexDamagedError, NotFoundError, SettingsError
 from broadsheet.model import ImportSummary, Joined, Refusal, SourceState
 from broadsheet.settings import load_settings, setting_names
 from broadsheet.sources.catalogue import _SOURCES
-from tests.cli_fake import Check, FakeLibrary
+from tests.cli_fake import Call, Check, FakeLibrary, caller, install
 
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
-    library = FakeLibrary()
-
-    def open_library(*, settings: Any, read_only: bool, say: Callable[[str], None]) -> FakeLibrary:
-        library.settings = settings
-        library.calls.append(("open", settings.home, read_only))
-        return library
-
-    module = types.ModuleType("broadsheet.library")
-    module.open_library = open_library  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "broadsheet.library", module)
-    return library
+    return install(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -45,49 +34,42 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
 @pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    def call_(*arguments: str) -> Done:
-        capsys.readouterr()
-        code = run(arguments)
-        out, err = capsys.readouterr()
-        return Done(code, out, err)
-
-    return call_
-
-
-Call = Callable[..., Done]
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    return caller(capsys)
 
 
 # --- help and usage
 
 
-@pytest.mark.parametrize("name", sorted(command.commands))
-def test_every_command_explains_itself_with_an_example(call: Call, name: str) -> None:
-    done = call(name, "--help")
+def described(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command and the words that call it, also those within groups."""
+    for name, found in sorted(group.commands.items()):
+        yield (*before, name), found
+        if isinstance(found, click.Group):
+            yield from described(found, (*before, name))
+
+
+@pytest.mark.parametrize(
+    ("words", "found"), [pytest.param(words, found, id="-".join(words)) for words, found in described(command)]
+)
+def test_every_command_explains_itself_with_an_example(
+    call: Call, words: tuple[str, ...], found: click.Command
+) -> None:
+    done = call(*words, "--help")
     assert done.code == 0
-    assert f"    broadsheet {name}" in done.out
-    for parameter in command.commands[name].params:
+    assert f"    broadsheet {' '.join(words)}" in done.out
+    for parameter in found.params:
         if isinstance(parameter, click.Option):
-            assert parameter.help, f"{name} {parameter.name} has no help"
+            assert parameter.help, f"{words} {parameter.name} has no help"
 
 
-def test_the_first_help_lists_every_command_in_full_sentences(call: Call) -> None:
-    done = call("--help")
-    listed = [line.split()[0] for line in done.out.partition("Commands:")[2].splitlines() if line.strip()]
-    assert listed == sorted(command.commands)
-    assert "..." not in done.out.partition("Commands:")[2]
+def test_the_first_help_lists_every_command_once_by_topic_in_full_sentences(call: Call) -> None:
+    listed = call("--help").out.partition("--help")[2]
+    topics = [line.rstrip(":") for line in listed.splitlines() if re.fullmatch(r"[A-Z][\w ]+:", line)]
+    assert topics == list(SECTIONS)
+    assert sorted(re.findall(r"^  (\S+) ", listed, re.MULTILINE)) == sorted(command.commands)
+    assert "..." not in listed
 
 
 @pytest.mark.parametrize(
@@ -134,13 +116,22 @@ def test_words_are_joined_and_filters_passed_on(fake: FakeLibrary, call: Call) -
         "year": ["2020", "2021", "2022", "2024"],
         "code": ["yes"],
     }
-    options = {"page": 2, "page_size": 5, "sort": "newest", "facets": facets}
+    options = {"page": 2, "page_size": 5, "sort": "newest", "facets": facets, "reader": None}
     assert ("search", "noisy labels", options) in fake.calls
 
 
 def test_a_plain_search_sends_no_facets(fake: FakeLibrary, call: Call) -> None:
     call("search", "大模型")
-    assert ("search", "大模型", {"page": 1, "page_size": None, "sort": "relevance", "facets": {}}) in fake.calls
+    options = {"page": 1, "page_size": None, "sort": "relevance", "facets": {}, "reader": None}
+    assert ("search", "大模型", options) in fake.calls
+
+
+def test_a_search_may_go_by_a_readers_memory(fake: FakeLibrary, call: Call) -> None:
+    options = {"page": 1, "page_size": None, "sort": "for-you", "facets": {}}
+    assert call("search", "x", "--sort", "for-you", "--reader", "ada").code == 0
+    assert ("search", "x", {**options, "reader": "ada"}) in fake.calls
+    call("search", "x", "--sort", "for-you")
+    assert ("search", "x", {**options, "reader": ""}) in fake.calls
 
 
 @pytest.mark.parametrize(
@@ -383,6 +374,16 @@ def test_status(fake: FakeLibrary, call: Call) -> None:
     assert "1 from 2 records" in done.out
     assert "0 of 1 (e5-small)" in done.out
     assert call("status", "--json").json["details"]["sources"] == {"arxiv": 1_200, "jsonl:x": 7}
+
+
+def test_status_tells_of_readers_and_editions(fake: FakeLibrary, call: Call) -> None:
+    rows = dict(line.split(None, 1) for line in call("status").out.splitlines() if line.startswith(("readers", "edit")))
+    assert rows == {"readers": "me, ada", "editions": "4, the newest of 2026-12-01"}
+    assert call("status", "--json").json["daily"] == {"readers": 2, "editions": 4, "newest_edition": "2026-12-01"}
+    fake.daily.days = ()
+    assert "none yet" in call("status").out
+    fake.daily.names = ()
+    assert "readers" not in call("status").out
 
 
 def test_status_has_a_line_for_each_source(fake: FakeLibrary, call: Call) -> None:

@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 from broadsheet.cli.common import safe
 from broadsheet.cli.manage import write_whole
 from broadsheet.cli.progress import Progress, duration
-from broadsheet.cli.render import authors_line, facts_line, html_to_text, paint, paper_lines, results_lines, wrapped
+from broadsheet.cli.render import (
+    authors_line,
+    cells,
+    cut,
+    facts_line,
+    html_to_text,
+    paint,
+    paper_lines,
+    results_lines,
+    wrapped,
+)
 from broadsheet.errors import BroadsheetError, StoreError
 from broadsheet.model import Notice, NoticeKind, Place, Results, Version
 from tests.cli_fake import HIT
@@ -70,6 +80,13 @@ def test_unsafe_characters_go(text: str) -> None:
 def test_words_of_double_width_count_twice() -> None:
     assert all(len(line) <= 50 for line in wrapped("题" * 200, 0).splitlines())
     assert max(len(line) for line in wrapped("x" * 200, 0).splitlines()) == 100
+
+
+@given(text=st.text("ab 题", max_size=60), room=st.integers(10, 40))
+def test_a_text_is_cut_to_columns_of_the_terminal(text: str, room: int) -> None:
+    shown = cut(text, room)
+    assert cells(shown) <= room
+    assert shown == text or (shown.endswith("...") and text.startswith(shown[:-3]) and cells(text) > room)
 
 
 def test_large_numbers_have_commas() -> None:

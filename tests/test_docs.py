@@ -45,7 +45,13 @@ def test_renewing_keeps_what_is_written_by_hand(tmp_path: Path) -> None:
 
 def test_every_command_and_option_is_documented() -> None:
     text = page("cli.md")
-    for name, described in command.commands.items():
+    within = {
+        f"{name} {inner}": found
+        for name, group in command.commands.items()
+        if isinstance(group, click.Group)
+        for inner, found in group.commands.items()
+    }
+    for name, described in {**command.commands, **within}.items():
         section = text.partition(f"## broadsheet {name}\n")[2].partition("\n## ")[0]
         assert section, f"{name} has no section"
         for parameter in described.params:
@@ -71,8 +77,14 @@ def commands_in(text: str) -> list[str]:
 )
 def test_every_command_that_a_page_shows_exists(where: str, line: str) -> None:
     name, *arguments = shlex.split(line)[1:]
+    found = command.commands[name]
     # Parsing alone: nothing is run. A wrong name or option raises.
-    command.commands[name].make_context(name, arguments).close()
+    found.make_context(name, list(arguments)).close()
+    if isinstance(found, click.Group):
+        while arguments and arguments[0].startswith("-"):
+            arguments.pop(0)  # options of groups are flags
+        if arguments:
+            found.commands[arguments[0]].make_context(arguments[0], arguments[1:]).close()
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:
@@ -81,6 +93,20 @@ def test_every_link_between_pages_leads_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text("utf-8")):
             if not (path.parent / target).exists():
                 dead.append(f"{path.name}: {target}")
+    assert dead == []
+
+
+def anchors(text: str) -> set[str]:
+    """What the headings of a page are called in links."""
+    named = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-") for name in named}
+
+
+def test_every_link_within_a_page_leads_somewhere() -> None:
+    dead = []
+    for path in WRITTEN:
+        text = path.read_text("utf-8")
+        dead += [f"{path.name}: #{name}" for name in re.findall(r"\]\(#([^)]+)\)", text) if name not in anchors(text)]
     assert dead == []
 
 

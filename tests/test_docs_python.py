@@ -1,4 +1,4 @@
-"""The page for Python: its example runs, and its table names every public method."""
+"""The page for Python: its examples run, and its tables name every public method."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from pathlib import Path
 import pytest
 
 from broadsheet.library import Library
+from broadsheet.library.daily import Daily
 from tests.shared import ROOT
 
 PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
 PARTS = {"index", "searcher", "index_writer"}  # the rooms behind
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_the_example_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BROADSHEET_ENCODER", "none")
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    exec(compile(example, "docs/python.md", "exec"), {})
+    for example in EXAMPLES:
+        exec(compile(example, "docs/python.md", "exec"), {})
     printed = capsys.readouterr().out
     assert printed.startswith("139 new papers, 0 refused\n")
     assert "Byzantine" in printed
     assert "@inproceedings{" in printed
 
 
-def test_every_public_method_is_named() -> None:
-    table = PAGE[PAGE.index("| method |") :]
-    public = {name for name in vars(Library) if not name.startswith("_")} - PARTS
-    assert public == set(re.findall(r"`(\w+)\(", table))
+@pytest.mark.parametrize(("described", "head"), [(Library, "| method |"), (Daily, "Of `library.daily`:")])
+def test_every_public_method_is_named(described: type, head: str) -> None:
+    table = PAGE[PAGE.index(head) :].partition("\n\nOf `")[0].partition("\n\n`encode`")[0]
+    public = {name for name in vars(described) if not name.startswith("_")} - PARTS
+    named = {*re.findall(r"`(\w+)\(", table), *re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)}
+    assert public == named

@@ -19,7 +19,7 @@ PACKAGE = SOURCE / "broadsheet"
 # A module imports from lower levels only; siblings never import each other. Within a room anything goes.
 LEVELS = {
     0: {"errors", "model", "data"},
-    1: {"settings", "text", "identifiers", "venues"},
+    1: {"settings", "text", "identifiers", "venues", "signing", "mail_address"},
     2: {"query", "glossary", "metrics", "stats", "net"},
     3: {"sources", "store", "index", "encode", "rank", "learn"},
     4: {"ingest", "search", "feed", "screen"},

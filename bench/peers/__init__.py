@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.peers.linear import ArxivSanity, Centroid, Rocchio
-from bench.peers.similarity import MeanVector, NearestSaved, ZoteroDaily
+from bench.peers.similarity import MeanEmbedding, NearestSaved, ZoteroDaily, ZoteroDailyEncoded
 
-PEERS: dict[str, Callable[[], ArxivSanity | Centroid | Rocchio | NearestSaved | ZoteroDaily | MeanVector]] = {
+PEERS: dict[str, Callable[[], ArxivSanity | Centroid | Rocchio | NearestSaved | ZoteroDaily | MeanEmbedding]] = {
     "arxiv-sanity-lite": ArxivSanity,
     "zotero-arxiv-daily": ZoteroDaily,
+    "zotero-arxiv-daily, encoder": ZoteroDailyEncoded,
+    "mean embedding": MeanEmbedding,
     "centroid": Centroid,
     "rocchio": Rocchio,
     "nearest saved": NearestSaved,

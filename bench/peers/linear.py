@@ -18,9 +18,12 @@ def rows_of(picks: Sequence[Pick]) -> np.ndarray:
 
 
 def background(stream: Stream, day: int, picks: Sequence[Pick], count: int = BACKGROUND) -> np.ndarray:
-    """Papers listed before a day and not picked: all, or a random ``count`` of them (seeded by how many)."""
+    """Papers listed before a day and not picked: all, or a random ``count`` of them (seeded by how many).
+
+    From the complete days only, for all models alike.
+    """
     earlier, _ = stream.listing(day)
-    others = np.setdiff1d(np.arange(earlier), rows_of(picks))
+    others = np.setdiff1d(stream.fair[: np.searchsorted(stream.fair, earlier)], rows_of(picks))
     if len(others) <= count:
         return others
     return np.sort(np.random.default_rng(earlier).choice(others, count, replace=False))

@@ -9,11 +9,33 @@ from typing import NoReturn
 
 import click
 
-from broadsheet.cli import change, look, manage, serve, sources
+from broadsheet.cli import change, daily, interests, look, manage, readers, send, serve, sources
 from broadsheet.cli.common import home_option, safe
 from broadsheet.errors import BroadsheetError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+SECTIONS: dict[str, tuple[click.Command, ...]] = {
+    "Find and read": look.COMMANDS,
+    "The daily paper": (*daily.COMMANDS, *interests.COMMANDS, *readers.COMMANDS, *send.COMMANDS),
+    "Papers in and out": (change.import_, *sources.COMMANDS, manage.export, change.merge, change.split),
+    "The library": (*serve.COMMANDS, manage.status, manage.doctor, manage.config, change.encode),
+}
+"""Every command under the heading where the first help lists it."""
+
+
+class _Sections(click.Group):
+    """A group whose help lists its commands by topic."""
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a list for each of ``SECTIONS``, all with the same margin."""
+        widest = max(len(name) for name in self.commands)
+        limit = formatter.width - 6 - widest
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                rows = [(each.name or "", each.get_short_help_str(limit)) for each in commands]
+                formatter.write_dl([(name.ljust(widest), text) for name, text in rows])
 
 
 def _show_version(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
@@ -28,7 +50,7 @@ def _show_version(context: click.Context, parameter: click.Parameter, asked: boo
     context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Sections, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option(
     "--version",
     is_flag=True,
@@ -39,18 +61,19 @@ def _show_version(context: click.Context, parameter: click.Parameter, asked: boo
 )
 @home_option
 def command() -> None:
-    """Search research papers by idea, in English or Chinese, on your own machine.
+    """Search research papers by idea, in English or Chinese, and read the new ones in a daily paper of your own.
 
     \b
     Begin with:
       broadsheet import --sample
       broadsheet search learning from human feedback
+      broadsheet today
       broadsheet serve
     """
 
 
-for _module in (change, look, manage, sources, serve):
-    for _command in _module.COMMANDS:
+for _commands in SECTIONS.values():
+    for _command in _commands:
         command.add_command(_command)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,11 +16,15 @@ import click
 
 if TYPE_CHECKING:
     from broadsheet.library import Library
+    from broadsheet.model.reading import Interest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _HOME = "broadsheet.home"
+_READER = "broadsheet.reader"
 MAX_DIGITS = 18  # of a signed 64-bit integer
+
+_COLON = re.compile("[:\N{FULLWIDTH COLON}]")
 
 # Control characters could move the cursor or change the terminal; bidirectional controls could hide what is shown.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -37,6 +43,20 @@ home_option = click.option(
     help="Folder of the library; else BROADSHEET_HOME, else the platform's data folder.",
 )
 
+
+def _remember_reader(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.meta[_READER] = value
+
+
+reader_option = click.option(
+    "--reader",
+    metavar="NAME",
+    expose_value=False,
+    callback=_remember_reader,
+    help="Whose paper it is; else the setting reader.",
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
@@ -50,6 +70,12 @@ def chosen_home() -> Path | None:
     """The folder given by ``--home``, before or after the command's name."""
     home: Path | None = click.get_current_context().meta.get(_HOME)
     return home
+
+
+def chosen_reader() -> str:
+    """The name given by ``--reader``, before or after the command's name; empty is the default reader."""
+    name: str = click.get_current_context().meta.get(_READER, "")
+    return name
 
 
 @contextmanager
@@ -67,6 +93,42 @@ def opened(*, read_only: bool = False, changes: Mapping[str, Any] | None = None)
 
 def _say(text: str) -> None:
     click.echo(safe(text), err=True)
+
+
+@contextmanager
+def patience(text: str, seconds: float = 2.0) -> Iterator[None]:
+    """Tell who watches a terminal what is being waited for, if it takes longer than ``seconds``."""
+    timer = threading.Timer(seconds, click.echo, [text], {"err": True})
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def day(text: str) -> date:
+    """The type of an option: a day such as 2026-11-30. Raises BadParameter, which says how one is written."""
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a day such as 2026-11-30") from None
+
+
+def interest(text: str) -> Interest:
+    """The type of an argument: what is followed or muted, as KIND:VALUE; the colon may be that of Chinese text.
+
+    Raises BadParameter, which names the kinds there are.
+    """
+    from broadsheet.model.reading import Interest, InterestKind
+
+    kinds = [each.value for each in InterestKind]
+    kind, *value = (part.strip() for part in _COLON.split(text, maxsplit=1))
+    if kind.lower() in kinds and any(value):
+        return Interest(InterestKind(kind.lower()), value[0])
+    known = f"write KIND:VALUE, where KIND is {', '.join(kinds[:-1])} or {kinds[-1]}"
+    raise click.BadParameter(f"{text!r} does not say what it is; {known}, such as keyword:diffusion")
 
 
 def paper_key(text: str) -> int | str:

@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from broadsheet.cli.common import Number, home_option, json_option, opened, paper_key, write_json
+from broadsheet.cli.common import (
+    Number,
+    chosen_reader,
+    home_option,
+    json_option,
+    opened,
+    paper_key,
+    patience,
+    reader_option,
+    write_json,
+)
 from broadsheet.errors import NotFoundError
 
 if TYPE_CHECKING:
     from broadsheet.model import StoredRecord
 
 AREA_SEPARATOR = " · "
+FOR_YOU = "for-you"  # as ``search`` has it
+FOR_YOU = "for-you"
 
 
 def _years(texts: Sequence[str]) -> list[str]:
@@ -45,15 +57,16 @@ def _facets(venue: Sequence[str], area: Sequence[str], year: Sequence[str], code
 @click.option("--page", type=Number(1), default=1, show_default=True, help="Which page of results.")
 @click.option(
     "--sort",
-    type=click.Choice(["relevance", "newest", "oldest"]),
+    type=click.Choice(["relevance", "newest", "oldest", FOR_YOU]),
     default="relevance",
     show_default=True,
-    help="Order of the results.",
+    help="Order of the results; for-you goes by the reader's memory, too.",
 )
 @click.option("--venue", multiple=True, help="Only this venue, such as icml. May be given more than once.")
 @click.option("--area", multiple=True, help='Only this area, such as "Theory" or "Theory · Learning Theory".')
 @click.option("--year", multiple=True, help="Only this year, or years such as 2020-2024.")
 @click.option("--code", is_flag=True, help="Only papers with a link to code.")
+@reader_option
 @json_option
 @home_option
 def search(  # noqa: PLR0917 - click passes the options by name
@@ -77,11 +90,13 @@ def search(  # noqa: PLR0917 - click passes the options by name
       broadsheet search robust training with corrupted labels
       broadsheet search 大模型 幻觉 --year 2025-2026
       broadsheet search --json --limit 5 author:bellet
+      broadsheet search --sort for-you memory agents
       broadsheet search -- -survey diffusion
     """
     facets = _facets(venue, area, year, code)
-    with opened(read_only=True) as library:
-        results = library.search(" ".join(query), page=page, page_size=limit, sort=sort, facets=facets)
+    whose = chosen_reader() if sort == FOR_YOU else None
+    with opened(read_only=True) as library, patience("Searching..."):
+        results = library.search(" ".join(query), page=page, page_size=limit, sort=sort, facets=facets, reader=whose)
     if as_json:
         from broadsheet.web.api_models import ResultsOut
 

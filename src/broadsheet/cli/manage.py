@@ -37,8 +37,11 @@ def status(as_json: bool) -> None:
     """
     with opened(read_only=True) as library:
         found = library.status()
+        days = {reader.name: library.daily.edition_days(reader.name) for reader in library.daily.readers()}
+    newest = max((printed[0] for printed in days.values() if printed), default=None)
+    daily = {"readers": len(days), "editions": sum(map(len, days.values())), "newest_edition": newest}
     if as_json:
-        write_json(plain(asdict(found)))
+        write_json({**plain(asdict(found)), "daily": plain(daily)})
         return
     from broadsheet.cli.render import table
 
@@ -52,6 +55,8 @@ def status(as_json: bool) -> None:
     ]
     for name, value in found.details.items():
         rows += _detail_rows(name.replace("_", " "), value)
+    printed = f"{daily['editions']:,}, the newest of {newest}" if newest else "none yet"
+    rows += [("readers", ", ".join(days)), ("editions", printed)] if days else []
     click.echo("\n".join(table(row for row in rows if any(row))))
 
 
@@ -224,7 +229,7 @@ def _home_origin(settings: Settings) -> str:
 
 def _without_secrets(name: str, value: Any) -> Any:
     """A setting's value as it may be shown: no key, and no password in a database's address."""
-    if name.endswith("_key") and value:
+    if name.endswith(("_key", "_password")) and value:
         return HIDDEN
     return PASSWORD.sub(rf"\1{HIDDEN}@", value) if name == "database" else value
 

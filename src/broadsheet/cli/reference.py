@@ -75,20 +75,45 @@ def import_text() -> str:
 
 
 def api_text() -> str:
-    """Every route with its parameters, and every shape of an answer with its fields."""
+    """Every route with its parameters, and every shape that is taken or answered with its fields."""
     from broadsheet.library import Library
     from broadsheet.web import create_app
 
-    schema = create_app(cast("Library", None)).openapi()
-    parts = [_route(path, item["get"]) for path, item in schema["paths"].items()]
-    shapes = {name: shape for name, shape in schema["components"]["schemas"].items() if name.endswith(("Out", "Body"))}
+    schema = _spelled_out(create_app(cast("Library", None)).openapi())
+    parts = [
+        _route(method.upper(), path, operation)
+        for path, item in schema["paths"].items()
+        for method, operation in item.items()
+    ]
+    every = schema["components"]["schemas"]
+    shapes = {name: shape for name, shape in every.items() if name.endswith(("Out", "In", "Body"))}
     parts += [_shape(name, shape) for name, shape in shapes.items()]
     return "\n".join(parts)
 
 
-def _route(path: str, operation: Mapping[str, Any]) -> str:
+def _spelled_out(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema in which every list of words stands where it is referred to."""
+    lists = {f"#/components/schemas/{name}": shape for name, shape in schema["components"]["schemas"].items()}
+    lists = {name: shape for name, shape in lists.items() if "enum" in shape}
+
+    def within(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {**lists[part["$ref"]], **part, "$ref": None} if part.get("$ref") in lists else _each(part)
+        return [within(item) for item in part] if isinstance(part, list) else part
+
+    def _each(part: dict[str, Any]) -> dict[str, Any]:
+        return {name: within(item) for name, item in part.items()}
+
+    return _each(schema)
+
+
+def _route(method: str, path: str, operation: Mapping[str, Any]) -> str:
     answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
-    lines = [f"## GET {path}", "", operation["description"], "", f"Answers {_type(answer)}.", ""]
+    lines = [f"## {method} {path}", "", operation["description"], ""]
+    if "requestBody" in operation:
+        taken = operation["requestBody"]["content"]["application/json"]["schema"]
+        lines += [f"Takes {_type(taken)}.", ""]
+    lines += [f"Answers {_type(answer)}.", ""]
     parameters = operation.get("parameters", [])
     if parameters:
         lines += ["| Parameter | Kind | Meaning |", "|---|---|---|"]
@@ -107,7 +132,7 @@ def _shape(name: str, shape: Mapping[str, Any]) -> str:
 
 def _type(schema: Mapping[str, Any]) -> str:
     """A JSON schema in a few words."""
-    if "$ref" in schema:
+    if schema.get("$ref"):
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema:

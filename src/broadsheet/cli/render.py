@@ -122,9 +122,13 @@ def authors_line(authors: Sequence[str], truncated: bool = False) -> str:
     return f"{shown} and others" if truncated and shown else shown
 
 
-def facts_line(paper: Paper) -> str:
-    """Venue and year, areas, identifiers, code: what tells one paper from another."""
-    venue = " ".join(x for x in (venue_name(paper.venue), str(paper.year or "")) if x)
+def facts_line(paper: Paper, *, bare_year: bool = True) -> str:
+    """Venue and year, areas, identifiers, code: what tells one paper from another.
+
+    Without ``bare_year`` the year stands only beside a venue: among the papers of one day it says nothing.
+    """
+    year = str(paper.year or "") if paper.venue or bare_year else ""
+    venue = " ".join(x for x in (venue_name(paper.venue), year) if x)
     named = (f"{i.scheme}:{shown_value(i)}" for i in paper.identifiers[:2])
     facts = [*dict.fromkeys(map(notice_name, paper.notices)), venue, *map(str, paper.areas[:2]), *named]
     if paper.has_code:
@@ -139,7 +143,7 @@ def notice_name(notice: Notice) -> str:
 
 def _notice_line(notice: Notice) -> str:
     on = f" on {notice.day.isoformat()}" if notice.day else ""
-    return f"{notice_name(notice)}{on}" + (f": {_plain(notice.reason)}" if notice.reason else "")
+    return f"{notice_name(notice)}{on}" + (f": {plain_text(notice.reason)}" if notice.reason else "")
 
 
 def _history(paper: Paper) -> Iterable[str]:
@@ -172,7 +176,7 @@ def results_lines(results: Results) -> Iterable[str]:
 
 def hit_lines(hit: Hit, number: int) -> Iterable[str]:
     """One result: title, authors, facts, the sentence that matched, and its number for ``show``."""
-    title = html_to_text(hit.title_html) or _plain(hit.paper.title)
+    title = html_to_text(hit.title_html) or plain_text(hit.paper.title)
     yield paint(wrapped(f"{number}. {title}", 4).removeprefix("    "), bold=True)
     for line in (authors_line(hit.paper.authors, hit.paper.authors_truncated), facts_line(hit.paper)):
         if line:
@@ -186,7 +190,7 @@ def hit_lines(hit: Hit, number: int) -> Iterable[str]:
 
 def paper_lines(paper: Paper, records: Sequence[StoredRecord], urls: Sequence[str]) -> Iterable[str]:
     """Everything about one paper."""
-    yield click.style(wrapped(_plain(paper.title), 0), bold=True)
+    yield click.style(wrapped(plain_text(paper.title), 0), bold=True)
     authors = ", ".join(safe(name) for name in paper.authors) + (" and others" if paper.authors_truncated else "")
     if authors:
         yield wrapped(authors, 0)
@@ -204,12 +208,12 @@ def paper_lines(paper: Paper, records: Sequence[StoredRecord], urls: Sequence[st
         yield ""
         if paper.summarised:
             yield "Summary (not the authors' abstract):"
-        yield wrapped(_plain(paper.abstract), 0)
+        yield wrapped(plain_text(paper.abstract), 0)
     yield ""
     for line in _history(paper):
         yield wrapped(safe(line), 0)
     for title in paper.other_titles:
-        yield wrapped(f"Also titled: {_plain(title)}", 0)
+        yield wrapped(f"Also titled: {plain_text(title)}", 0)
     for url in dict.fromkeys([*urls, *(link.url for link in paper.links)]):
         yield safe(url)
     if paper.related:
@@ -218,18 +222,28 @@ def paper_lines(paper: Paper, records: Sequence[StoredRecord], urls: Sequence[st
         yield safe(f"Record {stored.id} from {stored.record.source}: {stored.record.key}")
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """Columns of a terminal that a text takes: two for a letter of double width."""
     return len(text) + sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+
+
+def cut(text: str, room: int) -> str:
+    """``text`` in at most ``room`` columns of a terminal; dots stand for what is left out."""
+    if cells(text) <= room:
+        return text
+    kept = text[: room - 3]
+    while cells(kept) > room - 3:
+        kept = kept[:-1]
+    return f"{kept.rstrip()}..."
 
 
 def columns(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Container[int] = ()) -> list[str]:
     """Lines of a table with a head; the columns ``right`` are set flush right."""
     lines = [list(head), *map(list, rows)]
-    widths = [max(map(_cells, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
 
     def cell(at: int, text: str) -> str:
-        room = " " * (widths[at] - _cells(text))
+        room = " " * (widths[at] - cells(text))
         return room + text if at in right else text + room
 
     return ["  ".join(cell(at, text) for at, text in enumerate(line)).rstrip() for line in lines]
@@ -242,7 +256,8 @@ def table(rows: Iterable[tuple[str, str]]) -> Iterable[str]:
     return (f"{name:<{first}}  {safe(value)}".rstrip() for name, value in kept)
 
 
-def _plain(markup: str) -> str:
+def plain_text(markup: str) -> str:
+    """Markup of a title or abstract as one text that is safe to print."""
     from broadsheet.text import to_plain
 
     return safe(to_plain(markup))

@@ -36,10 +36,11 @@ def serve(host: str | None, port: int | None, browse: bool) -> None:
         url = address(listener)
         import uvicorn
 
+        from broadsheet.mail.delivery import Deliverer
         from broadsheet.web import create_app
 
         app = create_app(library, host=library.settings.host)
-        library.start_background()
+        library.start_background(on_edition=Deliverer(library))
         click.echo(f"Broadsheet is at {url} (Ctrl-C stops it)")
         if browse:
             _browse(url)
