@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -168,7 +168,10 @@ class FakeLibrary:
         self._asked("export")
         yield from ({"id": i, "title": "题"} for i in range(3))
 
-    def export(self, form: str, *, query: str) -> Iterator[str]:
+    def export(self, form: str, *, query: str = "", ids: Sequence[int] = ()) -> Iterator[str]:
+        if ids:
+            yield from map(self.bibtex, ids)
+            return
         self._asked("export papers", form, query)
         yield f"{form} of {query or 'all'}\n"
 

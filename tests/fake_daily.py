@@ -241,6 +241,7 @@ class FakeDaily:
         *,
         because: Interest | None = None,
         edition: date | None = None,
+        wait: float | None = None,
     ) -> Event:
         self._called("act")
         number = self.library.paper(paper).id

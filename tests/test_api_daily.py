@@ -247,3 +247,32 @@ def test_a_busy_library_says_when_to_try_again(library: FakeLibrary) -> None:
         response = client.post("/api/events", json={"action": "save", "paper": 1})
     assert (response.status_code, response.headers["retry-after"]) == (503, "5")
     assert "/secret" not in response.text
+
+
+# ------------------------------------------------------------------------------------------------- what is said of it
+
+
+@pytest.mark.parametrize("url", ["/api/edition", "/api/edition/x", "/api/memory", "/api/search?q=noise"])
+def test_no_cache_gives_one_readers_answer_to_another(client: TestClient, url: str) -> None:
+    headers = client.get(url).headers
+    assert headers["cache-control"] == "private, no-cache"
+    assert {"cookie", "authorization"} <= {name.strip() for name in headers["vary"].lower().split(",")}
+
+
+def test_every_status_that_is_answered_is_described(client: TestClient) -> None:
+    described = client.get("/api/openapi.json").json()["paths"]
+    large = '{"action": "save", "paper": "' + "x" * forms.MAX_BODY + '"}'
+    json_sent = {"content-type": "application/json"}
+    for method, path, url, more in [
+        ("get", "/api/edition/{day}", "/api/edition/yesterday", {}),
+        ("get", "/api/edition/{day}", "/api/edition/2020-01-01", {}),
+        ("post", "/api/events", "/api/events", {"content": large, "headers": json_sent}),
+        ("post", "/api/events", "/api/events", {"content": "{}", "headers": json_sent}),
+        ("post", "/api/events", "/api/events", {"content": "a=b"}),
+        ("post", "/api/follows", "/api/follows", {"content": "{}", "headers": {**json_sent, "origin": "http://e.org"}}),
+        ("delete", "/api/events/{event}", "/api/events/0", {}),
+        ("delete", "/api/searches/{search}", "/api/searches/77", {}),
+    ]:
+        status = client.request(method, url, **more).status_code
+        assert status >= 400
+        assert str(status) in described[path][method]["responses"], (url, status)

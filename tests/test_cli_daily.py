@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from broadsheet.cli.common import patience
+from broadsheet.cli.daily import ALL
 from broadsheet.errors import NotFoundError
 from broadsheet.model.reading import Action, Event, Interest, InterestKind, Today
 from tests.cli_fake import Call, Done, caller
@@ -344,6 +345,7 @@ def test_saved_papers_are_listed(daily: FakeDaily, call: Call) -> None:
     assert "paper 7 | ICML 2024" in done.out
     assert call("saved", "--json").json[0]["saved"] == "2026-12-01T06:30:00Z"
     assert call("saved", "--bibtex").out == "@misc{byron2024,\n}\n"
+    assert ("saved", "", ALL) in daily.library.calls
 
 
 @pytest.mark.parametrize("arguments", [["today"], ["mark", "save", "7"], ["undo"], ["saved"], ["memory"]])

@@ -213,7 +213,13 @@ def test_a_memory_goes_out_and_comes_in(daily: FakeDaily, call: Call, tmp_path: 
 
 @pytest.mark.parametrize(
     ("content", "word"),
-    [(b"{", "is not JSON"), (b"\xff\xfe", "is not JSON"), (b"{}", "events: missing"), (None, "cannot be read")],
+    [
+        (b"{", "is not JSON"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b"{}", "events: missing"),
+        (None, "cannot be read"),
+    ],
 )
 def test_a_file_that_is_no_memory_is_refused(
     daily: FakeDaily, call: Call, tmp_path: Path, content: bytes | None, word: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -9,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broadsheet.errors import InputError, NotFoundError
-from broadsheet.feed.archive import BEST, bounds, neighbours, not_printed, period
-from broadsheet.feed.marks import already, last_actions, last_deed, marks, undone
-from broadsheet.model import Paper
+from broadsheet.feed.archive import BEST, bounds, neighbours, not_printed, noted, period
+from broadsheet.feed.marks import already, last_actions, last_deed, marks, together, undone
+from broadsheet.model import Notice, NoticeKind, Paper
 from broadsheet.model.reading import Action, Edition, Entry, Event, Interest, InterestKind, Section, SectionKind
 
 START = date(2026, 3, 2)
@@ -123,6 +124,34 @@ def test_the_last_deed(events: list[Event], gone: set[int], last: int | None) ->
     assert undone(events) == gone
     found = last_deed(events)
     assert (found.id if found else None) == last
+
+
+def test_what_was_done_at_one_stroke() -> None:
+    events = [
+        event(1, Action.EXAMPLE),
+        *(event(number, Action.EXAMPLE, number) for number in (3, 4, 5)),
+        *(event(number, Action.UNDO, number - 4, undoes=number - 4) for number in (7, 8)),
+        event(9, Action.SAVE),
+        event(10, Action.UNDO, undoes=9),
+        *(event(number, Action.UNDO, number - 8, undoes=number - 5) for number in (12, 13)),
+    ]
+
+    def strokes(number: int) -> list[int]:
+        return [one.id for one in together(events, next(each for each in events if each.id == number))]
+
+    strokes_of = [[1], [3, 4, 5], [7, 8], [9], [10], [12, 13]]
+    assert {one.id: strokes(one.id) for one in events} == {number: some for some in strokes_of for number in some}
+
+
+def test_an_edition_is_shown_with_the_notices_of_today() -> None:
+    printed = edition(START, {1: 2.0, 2: 1.0})
+    gone = Paper(9, "Another title", notices=(Notice(NoticeKind.RETRACTED, "an error"),))
+    shown = noted(printed, {1: gone})
+    assert [one.paper.notices for one in shown.entries] == [gone.notices, ()]
+    assert [one.paper.title for one in shown.entries] == ["P1", "P2"], "all else is as it was printed"
+    assert noted(printed, {}) is printed
+    assert noted(printed, {1: replace(gone, notices=())}) is printed
+    assert noted(shown, {1: replace(gone, notices=())}).entries[0].paper.notices == (), "notices are taken back, too"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broadsheet.feed import compose
 from broadsheet.feed.areas import AREA_NAMES, area_key, area_title
 from broadsheet.feed.compose import Drawn, Placed, Shape, diverse, lay_out
 from broadsheet.model import Area, Paper
@@ -210,3 +212,30 @@ def test_the_table_of_categories() -> None:
     assert len(AREA_NAMES) == 155
     assert {"cs.CL", "astro-ph.SR", "cond-mat.mes-hall", "hep-th", "stat.TH"} <= AREA_NAMES.keys()
     assert all(name and name == name.strip() for name in AREA_NAMES.values())
+
+
+def test_the_work_for_a_saved_search_does_not_grow_with_the_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is free is made a set once for each search, not for each of its hits."""
+    made: list[int] = []
+
+    def counted(values: Iterable[int] = ()) -> set[int]:
+        found = set(values)
+        made.append(len(found))
+        return found
+
+    monkeypatch.setattr(compose, "set", counted, raising=False)
+    searches = [SavedSearch(n + 1, f"s{n}", "q", morning(0)) for n in range(5)]
+    laid(papers(300), found_by={search.id: range(299, 99, -1) for search in searches}, searches=searches)
+    assert sum(len_ > 100 for len_ in made) <= len(searches)
+
+
+def test_of_papers_noticed_alike_the_better_stand_first() -> None:
+    found = [replace(one, counts=(("upvotes", one.id % 2),)) for one in papers(30)]
+    placed = laid(found, scores=list(range(30)))
+    front = section(placed, "front")
+    assert section(placed, "elsewhere") == tuple(row for row in range(28, -1, -2) if row not in front)[:3]
+
+
+def test_papers_without_authors_are_not_one_for_their_title() -> None:
+    found = [replace(one, title="Editorial", authors=()) for one in papers(4)]
+    assert sorted(row for one in laid(found) for row in one.rows) == [0, 1, 2, 3]

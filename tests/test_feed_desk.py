@@ -17,8 +17,10 @@ from broadsheet.errors import StoreError
 from broadsheet.feed.desk import FOLLOWED, Mind, Ranking, rank, read_areas
 from broadsheet.feed.discover import drawing
 from broadsheet.feed.features import ENOUGH_NOTICED, Features, kept_rows, noticed, popularity
+from broadsheet.feed.options import PARTS
 from broadsheet.feed.reasons import KIND_PARTS, Known, interests_of, listed, reasons_for, weight_of
 from broadsheet.feed.searches import new_hits
+from broadsheet.learn.daily import FEW, MANY
 from broadsheet.learn.memory import ReaderMemory, day_of
 from broadsheet.learn.space import TextSpace, text_of
 from broadsheet.model import Area, Paper, PaperId, Place
@@ -160,6 +162,22 @@ def test_followed_authors_and_venues() -> None:
     assert found.parts["author"].tolist() == [0, 2, 0, 0]
     assert found.parts["venue"].tolist() == [0, 0, 0.5, 0]
     assert [[one.kind for one in some] for some in found.follows] == [[], [K.AUTHOR], [K.VENUE], []]
+
+
+def test_a_followed_area_counts_more_where_it_is_the_papers_first() -> None:
+    papers = candidates(3)
+    papers[0] = replace(papers[0], areas=(Area("cs", "cs.LG"), Area("cs", "cs.CL")))
+    papers[1] = replace(papers[1], areas=(Area("cs", "cs.CL"), Area("cs", "cs.LG")))
+    papers[2] = replace(papers[2], areas=(Area("cs", "cs.RO"),))
+    found = ranked(papers, mind(profile=Profile(follows=(Interest(K.AREA, "cs.LG"),))))
+    assert found.parts["area"].tolist() == pytest.approx([0.6, 0.3, 0])
+    whole = ranked(papers, mind(profile=Profile(follows=(Interest(K.AREA, "cs"),))))
+    assert whole.parts["area"].tolist() == pytest.approx([0.6, 0.6, 0.6]), "an archive is the first of all its own"
+
+
+def test_every_part_of_a_score_can_be_weighed() -> None:
+    liked = ranked(candidates(), mind([1, 5], [2], Profile(follows=(Interest(K.AREA, "cs"),))))
+    assert {*liked.parts, *ranked(candidates(), mind()).parts, *MANY, *FEW} == set(PARTS)
 
 
 def test_emphasis_and_parts_that_are_turned_off() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from broadsheet.errors import InputError
@@ -146,6 +146,7 @@ def test_interests_that_are_one(one: str, other: str, same: bool) -> None:
     assert same_interest(interest(other), interest(one)) is same
 
 
+@example(K.AUTHOR, "Ann Lee¹0#")
 @given(st.sampled_from(list(K)), st.text(max_size=40))
 def test_normalising_is_final(kind: K, value: str) -> None:
     try:
@@ -165,3 +166,19 @@ def test_a_phrase_out_of_a_title_means_the_paper(words: list[str]) -> None:
     for start in range(len(words)):
         for end in range(start + 1, len(words) + 1):
             assert matches(paper, interest("keyword:" + " ".join(words[start:end])))
+
+
+@pytest.mark.parametrize(
+    ("keyword", "title", "meant"),
+    [
+        ("c++ compilers", "Parsing C++ headers", False),
+        ("c++ compilers", "Fast C++ compilers", True),
+        ("c++ compilers", "Fast C compilers", False),
+        ("c++20", "C++17 modules", False),
+        ("c# and .net", "Programs in C# and .NET", True),
+        ("c# and .net", "Programs in C#", False),
+        ("c++", "Learning C++", True),
+    ],
+)
+def test_signs_and_words_of_a_keyword_are_both_meant(keyword: str, title: str, meant: bool) -> None:
+    assert matches(Paper(1, title), interest(f"keyword:{keyword}")) is meant

@@ -15,10 +15,11 @@ from broadsheet.errors import InputError, NotFoundError
 from broadsheet.learn.explore import calibrated_cap
 from broadsheet.library import Library
 from broadsheet.library.press import Press
-from broadsheet.model import SourceStatus
+from broadsheet.model import Notice, NoticeKind, SourceStatus
 from broadsheet.model.reading import Action, Edition, Interest, InterestKind, SectionKind
 from tests.daily_library import day, listing, morning, of_topic, paper, printed, take
 from tests.libraries import library_in, python, word
+from tests.makers import put, record
 
 K = InterestKind
 
@@ -273,6 +274,26 @@ def test_withdrawn_papers_and_those_acted_on_are_not_printed(tmp_path: Path) -> 
         assert known not in printed(edition)
         assert edition.considered == 4 - 1 + 1 - len(withdrawn)
         assert not set(withdrawn) & set(printed(edition))
+
+
+def test_what_was_withdrawn_since_says_so_in_the_archive(tmp_path: Path) -> None:
+    with library_in(tmp_path / "home") as library:
+        take(library, listing(0, 4))
+        daily = library.daily
+        edition = daily.today(now=morning(0)).edition
+        assert edition is not None
+        told = edition.entries[1].paper
+        notice = Notice(NoticeKind.WITHDRAWN, "an error in theorem 2")
+        put(library.store, record(told.title, *map(str, told.identifiers), authors=told.authors, notices=(notice,)))
+        gone = next(one.id for one in library.newest(9) if one.is_withdrawn)
+        period = daily.period("week", day(0))
+        looked = [daily.edition(day(0)), daily.today(now=morning(0)).edition, daily.today(now=morning(1)).edition]
+        looked.append(daily.newest(printing=False))
+        for shown in [*(one.entries for one in looked if one), tuple(entry for _, entry in period.entries)]:
+            assert [entry.paper.id for entry in shown if entry.paper.is_withdrawn] == [gone]
+        assert len(list(filter(None, looked))) == 4
+        kept = library.store.reading.edition(edition.reader, day(0))
+        assert kept == edition, "the archive is as it was printed"
 
 
 def test_where_everything_new_is_muted_that_is_said(library: Library) -> None:

@@ -13,6 +13,7 @@ import pytest
 from broadsheet.errors import IndexDamagedError, InputError
 from broadsheet.learn.space import TextSpace
 from broadsheet.library import Library, background, press
+from broadsheet.library.background import Background
 from broadsheet.model.reading import Edition, Reader
 from tests.daily_library import listing, morning, of_topic, take
 from tests.embeddings import EmbeddingsServer
@@ -176,3 +177,22 @@ def test_the_space_of_the_day_is_made_once_and_again_when_it_is_lost(
             assert again.daily.today(name, now=morning(0)).is_new
         shutil.rmtree(home / "index" / "daily")
     assert fits == [24, 24]
+
+
+def test_an_edition_goes_to_readers_as_they_are_then(tmp_path: Path) -> None:
+    """Whoever unsubscribes, or is removed, while editions of others are printed and sent gets no mail."""
+    with library_in(tmp_path / "home") as library:
+        take(library, listing(0))
+        for name in ("ada", "bob", "eve"):
+            library.daily.add_reader(name)
+            library.daily.set_options(name, email=f"{name}@example.org")
+        told: list[tuple[str, str]] = []
+
+        def on_edition(reader: Reader, edition: Edition) -> None:
+            told.append((reader.name, reader.profile.email))
+            if reader.name == "ada":
+                library.daily.set_options("bob", email="")
+                library.daily.remove_reader("eve")
+
+        Background(library, on_edition)._print()
+        assert told == [("ada", "ada@example.org"), ("bob", "")]

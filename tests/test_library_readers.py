@@ -167,6 +167,7 @@ def test_options(library: Library) -> None:
         ({"emphasis": {"notice": 11}}, "emphasis of notice"),
         ({"emphasis": {"notice": float("inf")}}, "emphasis of notice"),
         ({"emphasis": {"No Such!": 1}}, "No Such!"),
+        ({"emphasis": {"nearest": 1}}, "no part of the score; the parts are classifier"),
     ],
 )
 def test_options_that_cannot_be(library: Library, change: dict[str, Any], named: str) -> None:
@@ -257,6 +258,39 @@ def test_undo_goes_back_step_by_step(library: Library) -> None:
     opened = daily.undo(event=3)
     assert opened is not None
     assert daily.undo(event=3) is None
+
+
+def test_examples_that_came_together_are_taken_back_together(library: Library) -> None:
+    daily = library.daily
+    daily.examples([1, 2, 3])
+    daily.examples([4, 5])
+
+    def held() -> list[int]:
+        return sorted(daily.marks([1, 2, 3, 4, 5]))
+
+    undone = daily.undo()
+    assert held() == [1, 2, 3]
+    assert undone is not None
+    assert daily.undo(event=undone.id) is not None, "the undo is taken back as a whole"
+    assert held() == [1, 2, 3, 4, 5]
+    assert daily.undo() is not None
+    assert daily.undo() is not None
+    assert held() == []
+    assert daily.undo() is None
+
+
+def test_one_example_can_be_taken_back_alone(library: Library) -> None:
+    daily = library.daily
+    daily.examples([1, 2, 3])
+    number = daily.marks([2])[2][Action.EXAMPLE]
+    undone = daily.undo(event=number)
+    assert undone is not None
+    assert (undone.paper, undone.undoes) == (2, number)
+    assert sorted(daily.marks([1, 2, 3])) == [1, 3]
+    assert daily.undo(event=number) is None
+    daily.undo()
+    assert daily.marks([1, 2, 3]) == {}
+    assert daily.examples([1, 2]) == 2
 
 
 def test_undo_of_what_is_anothers(library: Library) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from broadsheet.errors import BroadsheetError, BusyError, NotFoundError, StoreError
 from broadsheet.model import JudgementKind, Paper, SourceStatus
-from broadsheet.model.reading import Profile
+from broadsheet.model.reading import Action, Profile
 from broadsheet.store import PaperWrite, ReaderStore, Store, WriteBatch, open_store, schema
 from broadsheet.store.database import any_of
 from tests.makers import NOW, identifier, put, record, write
@@ -72,6 +72,8 @@ READS: dict[str, Callable[[Store], object]] = {
     "reading.reader_by_secret": lambda s: s.reading.reader_by_secret("secret of me"),
     "reading.events": lambda s: s.reading.events("me"),
     "reading.events_of": lambda s: s.reading.events_of("me", [1]),
+    "reading.last_event": lambda s: s.reading.last_event("me"),
+    "reading.newest_events": lambda s: s.reading.newest_events("me", [Action.SAVE], 5),
     "reading.edition": lambda s: s.reading.edition("me", TODAY),
     "reading.last_edition": lambda s: s.reading.last_edition("me"),
     "reading.edition_days": lambda s: s.reading.edition_days("me"),

@@ -187,6 +187,16 @@ def test_an_id_of_an_event_is_never_given_again(store: Store) -> None:
     assert store.reading.add_event(event()).id == 2
 
 
+def test_events_kept_apart_have_no_neighbours(store: Store) -> None:
+    store.reading.add_reader(reader())
+    for apart in (False, True, True, False):
+        undo = event(action=Action.UNDO, undoes=-1)
+        store.reading.add_events([event(paper=2), undo], apart=apart)
+    found = store.reading.events("me")
+    assert [one.id for one in found] == [1, 2, 4, 5, 8, 9, 11, 12]
+    assert [one.undoes for one in found] == [0, 1, 0, 4, 0, 8, 0, 11]
+
+
 def test_no_events(store: Store) -> None:
     assert store.reading.add_events([]) == 0
     assert store.reading.events("me") == []
@@ -233,6 +243,22 @@ def test_events_are_about_the_paper_that_survived(store: Store) -> None:
     found = store.reading.events_of("me", [3, 1, 5, 0, 99])
     assert {paper: [one.id for one in some] for paper, some in found.items()} == {3: [1, 2, 3], 1: [1, 2, 3], 0: [5]}
     assert store.reading.add_event(event(paper=2)).paper == 1
+
+
+def test_the_newest_events_of_some_actions(store: Store) -> None:
+    put_papers(store, *[TODAY] * 3)
+    store.reading.add_reader(reader())
+    store.reading.add_reader(reader("you"))
+    assert store.reading.last_event("me") == 0
+    for action, paper in ((Action.SAVE, 1), (Action.OPEN, 1), (Action.LIKE, 2), (Action.SAVE, 3)):
+        store.reading.add_event(event(action, paper))
+    store.reading.add_event(event(paper=2, name="you"))
+    merge(store, 3, 2)
+    assert store.reading.last_event("me") == 4
+    both = [Action.SAVE, Action.LIKE]
+    assert [(one.id, one.paper) for one in store.reading.newest_events("me", both, 9)] == [(4, 2), (3, 2), (1, 1)]
+    assert [one.id for one in store.reading.newest_events("me", both, 1, before=4)] == [3]
+    assert store.reading.newest_events("me", both, 9, before=1) == store.reading.newest_events("me", [], 9) == []
 
 
 def test_events_of_papers_with_numbers_of_numpy(store: Store) -> None:
@@ -345,6 +371,7 @@ def test_propensities_are_kept_from_the_first_edition_on(store: Store) -> None:
         (date(2026, 11, 29), 8, "discovery", 1, 0.25, True),
         (TODAY, 9, "front", 0, 1.0, False),
     ]
+    assert [row.paper for row in store.reading.shown_log("me", "discovery")] == [8]
 
 
 def test_two_threads_print_the_same_edition(store: Store) -> None:
@@ -501,6 +528,7 @@ QUERIES: dict[str, tuple[Callable[[Store, int], Any], int]] = {
     "shown": (lambda s, n: s.reading.shown("me", range(1, n + 1)), 3),
     "events_of": (lambda s, n: s.reading.events_of("me", range(1, n + 1)), 3),
     "events": (lambda s, n: s.reading.events("me", after=1000 - n), 1),
+    "newest_events": (lambda s, n: s.reading.newest_events("me", [Action.SAVE], n), 1),
     "editions_between": (lambda s, n: s.reading.editions_between("me", TODAY, TODAY + timedelta(days=2)), 1),
 }
 
@@ -543,6 +571,8 @@ def test_what_is_asked_every_day_is_found_by_an_index(full: Store) -> None:
         full.reading.shown("me", [1, 2])
         full.reading.events_of("me", [1, 2])
         full.reading.events("me", after=5)
+        full.reading.newest_events("me", [Action.SAVE], 5, before=900)
+        full.reading.last_event("me")
         full.reading.last_edition("me")
         full.reading.edition_days("me", 3)
         full.reading.editions_between("me", TODAY, TODAY)

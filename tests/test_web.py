@@ -421,6 +421,19 @@ def test_the_newest_papers_have_masthead_date_days_and_figures(client: TestClien
     assert "/day/2026-06-12" in parsed.links()
 
 
+def test_without_an_encoder_nothing_is_said_of_vectors(monkeypatch: pytest.MonkeyPatch, library: FakeLibrary) -> None:
+    made = replace(library.status(), encoder="none", encoded=0)
+    monkeypatch.setattr(library, "status", lambda: made)
+    with TestClient(create_app(library), base_url=BASE) as client:
+        assert "vectors" not in page(client, "/newest").text("footer")
+    waiting = replace(made, encoder="e5-small")
+    monkeypatch.setattr(library, "status", lambda: waiting)
+    with TestClient(create_app(library), base_url=BASE) as client:
+        assert "vectors for 0 % of papers so far" in page(client, "/newest").text("footer").replace(
+            "\u202f", " "
+        ).replace("\xa0", " ")
+
+
 def test_an_empty_library_says_what_to_do() -> None:
     with TestClient(create_app(FakeLibrary(papers={})), base_url=BASE) as client:
         assert "broadsheet import" in page(client, "/").text("main")

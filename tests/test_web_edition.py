@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta, timezone
 from itertools import pairwise
 
 import pytest
@@ -180,7 +180,25 @@ def test_the_front_page_is_todays_edition_with_reasons(client: TestClient) -> No
 def test_discoveries_are_marked(client: TestClient) -> None:
     section = page(client, "/").text("section", aria_labelledby="s-discovery")
     assert section.count("Discovery") == 3, "the heading, and each of the two papers"
-    assert "up to 10 % of the entries may be none that you want" in section
+    assert "what is marked lies outside what you usually read. Up to 10 % of such places may miss" in section
+
+
+@pytest.mark.parametrize(
+    ("basis", "said"),
+    [
+        ("memory", "Drawn by lot, and this time all from near what you read. Up to 10 %"),
+        ("nothing", "A few more, drawn by lot, until something is known of you; change that"),
+    ],
+)
+def test_what_is_no_discovery_is_not_called_one(
+    basis: str, said: str, client: TestClient, library: FakeLibrary
+) -> None:
+    old = library.daily._editions["me", TODAY]
+    sections = tuple(
+        replace(one, entries=tuple(replace(entry, explored=False) for entry in one.entries)) for one in old.sections
+    )
+    library.daily._editions["me", TODAY] = replace(old, sections=sections, basis=basis)
+    assert said in page(client, "/").text("section", aria_labelledby="s-discovery").replace("\u202f", " ")
 
 
 def test_a_day_without_news_says_why_and_which_edition_is_shown(client: TestClient, library: FakeLibrary) -> None:
@@ -466,3 +484,12 @@ def test_the_secret_is_only_on_the_page_that_shows_it(client: TestClient, librar
         assert SECRET not in client.get(path).text, path
     library.daily.readers_["me"] = replace(library.daily.readers_["me"], profile=Profile())
     assert client.get("/interests").status_code == 200
+
+
+def test_days_are_those_where_the_server_stands(library: FakeLibrary) -> None:
+    """What was saved at 6:30 in London was saved on the evening before in Honolulu."""
+    library.daily.act(Action.SAVE, 1)
+    honolulu = timezone(-timedelta(hours=10))
+    with TestClient(create_app(library, now=lambda: NOW.astimezone(honolulu)), base_url=BASE) as client:
+        assert page(client, "/saved").text("time") == "11 June 2026"
+        assert "saved 11 June 2026" in page(client, "/interests").text("main")

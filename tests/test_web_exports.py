@@ -101,9 +101,7 @@ def test_nothing_found_is_an_empty_file(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "query", ["", "?q=", "?q=%22%22", "?area=", "?q=noise&year=soon", "?q=noise&code=perhaps"]
-)
+@pytest.mark.parametrize("query", ["", "?q=", "?q=%22%22", "?area=", "?q=noise&year=soon", "?q=noise&code=perhaps"])
 def test_a_request_that_cannot_be_read_gets_a_page_that_says_so(
     client: TestClient, library: FakeLibrary, form: Form, query: str
 ) -> None:

@@ -41,7 +41,8 @@ def parsed(body: bytes) -> feedparser.FeedParserDict:
 
 
 def made(*papers: Paper) -> feedparser.FeedParserDict:
-    return parsed(atom.feed(papers, title="T", base="https://papers.example.org:8000", path="/feed.atom", page="/"))
+    base, authority = "https://papers.example.org:8000", "papers.example.org"
+    return parsed(atom.feed(papers, title="T", base=base, path="/feed.atom", page="/", authority=authority))
 
 
 @pytest.fixture
@@ -74,6 +75,31 @@ def test_e09_a_paper_stays_one_entry_whatever_becomes_of_it() -> None:
     assert first.id == second.id == "tag:papers.example.org,2026:paper/7"
     assert second.updated == "2026-12-01T00:00:00Z"
     assert made(replace(PAPER, id=8)).entries[0].id != first.id
+
+
+@pytest.mark.parametrize(
+    ("site_url", "authority"),
+    [
+        ("https://Papers.Example.org:8000/", "papers.example.org"),
+        ("http://papers.example.org/lab", "papers.example.org"),
+        ("https://me:x@papers.example.org", "papers.example.org"),
+        ("", atom.OURS),
+        ("papers.example.org", atom.OURS),
+        ("http://[::1]:8765", atom.OURS),
+    ],
+)
+def test_e09_ids_are_the_same_by_whatever_name_the_site_is_asked(
+    library: FakeLibrary, site_url: str, authority: str
+) -> None:
+    app = create_app(library, site_url=site_url, now=lambda: NOW)
+    feeds = [
+        parsed(TestClient(app, base_url=base).get("/feed.atom").content)
+        for base in ("http://127.0.0.1:8765", "http://localhost:9000")
+    ]
+    ids = [[found.feed.id, *(entry.id for entry in found.entries)] for found in feeds]
+    assert ids[0] == ids[1]
+    assert ids[0][1].startswith(f"tag:{authority},2026:paper/")
+    assert feeds[0].entries[0].link != feeds[1].entries[0].link, "links go to where the site was asked"
 
 
 def test_a_withdrawn_paper_says_so_in_its_title() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from typing import Any
 from urllib.parse import quote
@@ -504,6 +505,15 @@ def test_what_is_remembered_is_shown_with_weights_and_can_be_forgotten(
     sent(client, "/interests/forget", "/interests?done=forget#papers", paper="1")
     assert "/paper/1" not in page(client, "/interests").links()
     assert "/paper/3" in page(client, "/interests").links()
+
+
+def test_of_a_long_memory_the_strongest_are_shown(client: TestClient, library: FakeLibrary) -> None:
+    for number in range(100, 330):
+        library.papers[number] = replace(library.papers[1], id=number)
+        library.daily.act(Action.SAVE, number, "me")
+    parsed = page(client, "/interests")
+    assert len(parsed.all("form", action="/interests/forget")) == 200
+    assert "30 more are remembered, more faintly" in parsed.text("section", id="papers")
 
 
 def test_a_reset_must_be_confirmed(client: TestClient, library: FakeLibrary) -> None:

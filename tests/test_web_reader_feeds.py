@@ -176,7 +176,7 @@ def test_a_feed_is_valid_whatever_a_paper_and_its_reasons_contain(
     paper = Paper(1, title, abstract, authors=(name,), venue=name, areas=(Area(name or "x", title),))
     item = atom.Item(paper, reason, datetime(2026, 6, 12, tzinfo=UTC))
     (entry,) = parsed(atom.feed([item], title=title, base="https://x.org", path="/r/x", page="/")).entries
-    assert entry.id == "tag:x.org,2026:paper/1"
+    assert entry.id == f"tag:{atom.OURS},2026:paper/1"
     assert "<script" not in entry.get("summary", "").lower()
     assert entry.updated == "2026-06-12T00:00:00Z"
 
@@ -190,3 +190,10 @@ def test_a_saved_search_of_any_text_has_a_valid_feed(text: str) -> None:
     library.daily.readers_["me"] = replace(reader, profile=replace(reader.profile, searches=(search,)))
     client = TestClient(create_app(library, host="0.0.0.0"), base_url=BASE)
     assert parsed(client.get(f"/r/{SECRET}/search/1.atom").content).feed.title.startswith("Broadsheet:")
+
+
+def test_addresses_in_a_feed_are_addresses_whatever_an_area_is_called(client: TestClient) -> None:
+    """RFC 3986 knows neither blanks nor letters with accents."""
+    source = client.get(f"/r/{SECRET}/section/area-Théorie des jeux%3F.atom").text
+    path = f"/r/{SECRET}/section/area-Th%C3%A9orie%20des%20jeux%3F.atom"
+    assert f'rel="self" href="{BASE}{path}"' in source

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from broadsheet.model.reading import Edition, Event, Interest, Period, Section
 
 LOOKED_BACK = 7  # editions
+LISTED, ALL = 100, 10**6  # saved papers
 MARKS = ("open", "save", "like", "dismiss")
 _DOING = {
     "open": "opening",
@@ -251,8 +252,13 @@ def undo(event: int | None, as_json: bool) -> None:
 def _told(library: Library, undone: Event) -> str:
     """What an undo took back, in words."""
     from broadsheet.cli.render import plain_text
+    from broadsheet.feed.marks import together
 
-    before = next((each for each in library.daily.events(chosen_reader()) if each.id == undone.undoes), undone)
+    events = library.daily.events(chosen_reader())
+    before = next((each for each in events if each.id == undone.undoes), undone)
+    if (many := len(together(events, undone))) > 1:
+        again = "the undo of " if before.action == "undo" else ""
+        return f"Taken back: {again}{many:,} examples that came together."
     if not before.paper:
         return f"Taken back: {_DOING[before.action]}."
     paper = library.paper(before.paper)
@@ -261,12 +267,12 @@ def _told(library: Library, undone: Event) -> str:
 
 
 @click.command(short_help="List the papers that you saved.")
-@click.option("--limit", type=Number(1, 10_000), default=100, show_default=True, help="How many papers.")
+@click.option("--limit", type=Number(1, 10_000), help="How many papers; else 100, or with --bibtex all of them.")
 @click.option("--bibtex", is_flag=True, help="Print their BibTeX entries alone.")
 @reader_option
 @json_option
 @home_option
-def saved(limit: int, bibtex: bool, as_json: bool) -> None:
+def saved(limit: int | None, bibtex: bool, as_json: bool) -> None:
     """List the papers that you saved, newest first.
 
     \b
@@ -277,10 +283,10 @@ def saved(limit: int, bibtex: bool, as_json: bool) -> None:
     if bibtex and as_json:
         raise click.UsageError("--bibtex and --json exclude each other.")
     with opened(read_only=True) as library:
-        found = library.daily.saved(chosen_reader(), limit=limit)
-        entries = [library.bibtex(paper.id) for paper, _ in found] if bibtex else []
+        found = library.daily.saved(chosen_reader(), limit=limit or (ALL if bibtex else LISTED))
+        entries = "".join(library.export("bibtex", ids=[paper.id for paper, _ in found])) if bibtex and found else ""
     if bibtex:
-        click.echo("\n".join(entries).rstrip("\n"))
+        click.echo(entries.rstrip("\n"))
     elif as_json:
         from broadsheet.cli.shapes import moment, paper_shape
 

@@ -332,7 +332,7 @@ def _read_json(file: Path) -> Any:
         return json.loads(content)
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); check its name and permissions") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: is not JSON ({error}); give a file that `broadsheet memory export` wrote") from error
 
 

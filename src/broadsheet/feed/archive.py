@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from broadsheet.errors import InputError, NotFoundError
-from broadsheet.model import PaperId
+from broadsheet.model import Paper, PaperId
 from broadsheet.model.reading import Edition, Entry, Period
 
 BEST = {"week": 30, "month": 50}
@@ -34,10 +35,27 @@ def bounds(kind: str, day: date) -> tuple[date, date]:
     """First and last day of the ``week`` (from Monday, ISO 8601) or ``month`` that holds a day. Raises InputError."""
     if kind == "week":
         first = day - timedelta(days=day.weekday())
-        return first, first + timedelta(days=6)
+        return first, first + min(timedelta(days=6), date.max - first)  # the last week ends with the calendar
     if kind == "month":
         return day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1])
     raise InputError(f"a period of {kind!r} is not known; choose week or month")
+
+
+def noted(edition: Edition, papers: Mapping[PaperId, Paper]) -> Edition:
+    """An edition with the notices of today: what was withdrawn or retracted since it was printed says so.
+
+    ``papers`` are those of the edition as they are now, by the numbers under which they were printed. Everything else
+    stays as it was printed.
+    """
+
+    def entry(old: Entry) -> Entry:
+        now = papers.get(old.paper.id)
+        if now is None or now.notices == old.paper.notices:
+            return old
+        return replace(old, paper=replace(old.paper, notices=now.notices))
+
+    sections = tuple(replace(one, entries=tuple(map(entry, one.entries))) for one in edition.sections)
+    return edition if sections == edition.sections else replace(edition, sections=sections)
 
 
 def period(kind: str, day: date, editions: Sequence[Edition], days: Sequence[date]) -> Period:

@@ -96,7 +96,8 @@ def lay_out(
     made = [_placed(SectionKind.FRONT, "front", TITLES[SectionKind.FRONT], front)]
     hits: list[Placed] = []
     for search in searches:
-        rows = [row for row in found_by.get(search.id, ()) if row in set(free)][: shape.section]
+        left = set(free)
+        rows = [row for row in found_by.get(search.id, ()) if row in left][: shape.section]
         hits.append(_placed(SectionKind.SEARCH, f"search-{search.id}", search.name or search.query, rows))
         free = _without(free, rows)
     noticed = _most_noticed(free, papers, shape.section)
@@ -161,7 +162,7 @@ def _front(
 def _most_noticed(free: Sequence[int], papers: Sequence[Paper], size: int) -> list[int]:
     """The papers that got most upvotes and comments where a source counts them; fewer than the size where few did."""
     counted = [(sum(papers[row].count(name) or 0 for name in _NOTICED), row) for row in free]
-    best = sorted((pair for pair in counted if pair[0] > 0), key=lambda pair: (-pair[0], free.index(pair[1])))
+    best = sorted((pair for pair in counted if pair[0] > 0), key=lambda pair: -pair[0])  # of equals the better first
     return [row for _, row in best[:size]]
 
 
@@ -201,9 +202,10 @@ def _once(order: Sequence[int], papers: Sequence[Paper]) -> list[int]:
     for row in order:
         paper = papers[row]
         key = (title_fingerprint(paper.title), name_key(paper.authors[0]) if paper.authors else ("", ""))
-        if key not in seen or not key[0]:
+        if key not in seen:
             kept.append(row)
-        seen.add(key)
+        if all(map(any, key)):  # many an editorial is called so
+            seen.add(key)
     return kept
 
 

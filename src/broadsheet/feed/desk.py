@@ -16,7 +16,7 @@ import numpy as np
 
 from broadsheet.feed.areas import area_key
 from broadsheet.feed.features import Features, Rows, popularity
-from broadsheet.feed.profile import in_title, matches
+from broadsheet.feed.profile import is_central, matches
 from broadsheet.learn.daily import DailyRanker
 from broadsheet.learn.memory import ReaderMemory, day_of
 from broadsheet.model import Paper, PaperId
@@ -24,9 +24,10 @@ from broadsheet.model.reading import Interest, InterestKind, Profile
 
 # What a reader decided, in deviations of the learned parts: our choice, not measured. Two of a kind count double, more
 # no more.
-FOLLOWED = {InterestKind.AUTHOR: 2.0, InterestKind.KEYWORD: 1.0, InterestKind.VENUE: 0.5, InterestKind.AREA: 0.5}
+FOLLOWED = {InterestKind.AUTHOR: 2.0, InterestKind.KEYWORD: 1.0, InterestKind.VENUE: 0.5, InterestKind.AREA: 0.6}
 MOST_OF_A_KIND = 2
-IN_PASSING = 0.6  # of its weight for a keyword that only the abstract has
+# Of its weight for a keyword that only the abstract has, and for an area that is not the paper's first.
+IN_PASSING = {InterestKind.KEYWORD: 0.6, InterestKind.AREA: 0.5}
 SEARCHED = 1.0
 POPULAR = 0.2  # upvotes beside what the memory says; without a memory they weigh 1
 TYPICAL = 0.3  # nearness to the day's other papers, where nothing is known of the reader
@@ -219,10 +220,14 @@ def _decided(
     found = {str(kind): np.zeros(len(follows)) for kind in FOLLOWED}
     for row, interests in enumerate(follows):
         for kind, weight in FOLLOWED.items():
-            worth = sorted(1.0 if in_title(papers[row], one) else IN_PASSING for one in interests if one.kind is kind)
+            worth = sorted(_worth(papers[row], one) for one in interests if one.kind is kind)
             found[str(kind)][row] = weight * sum(worth[-MOST_OF_A_KIND:])
     found["search"] = np.array([SEARCHED * min(len(ids), 1) for ids in searches], np.float64)
     return found
+
+
+def _worth(paper: Paper, interest: Interest) -> float:
+    return 1.0 if is_central(paper, interest) else IN_PASSING.get(interest.kind, 1.0)
 
 
 def _searches(count: int, found_by: Mapping[int, Sequence[int]]) -> tuple[tuple[int, ...], ...]:

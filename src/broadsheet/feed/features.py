@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 import threading
 import zipfile
 import zlib
@@ -16,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from broadsheet.errors import StoreError
+from broadsheet.learn.files import write_arrays
 from broadsheet.learn.form import FORM_FEATURES, form_features
 from broadsheet.learn.linear import BackgroundClassifier
 from broadsheet.learn.space import TextSpace, text_of
@@ -154,23 +152,9 @@ def kept_rows(path: Path, stamp: str, papers: Sequence[Paper], space: TextSpace,
         pass  # a cache: made again below
     made = Rows(*space.transform([text_of(paper) for paper in papers]))
     if save:
-        _write(path, stamp, made)
+        words = {"data": made.words.data, "indices": made.words.indices, "indptr": made.words.indptr}
+        write_arrays(path, {"stamp": np.array(stamp), "topics": made.topics, **words})
     return made
-
-
-def _write(path: Path, stamp: str, made: Rows) -> None:
-    arrays = {"data": made.words.data, "indices": made.words.indices, "indptr": made.words.indptr}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}-", suffix=".new")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, stamp=np.array(stamp), topics=made.topics, **arrays)
-            Path(aside).replace(path)
-        finally:
-            Path(aside).unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error}; make room or correct the folder's permissions") from error
 
 
 def noticed(paper: Paper) -> int:

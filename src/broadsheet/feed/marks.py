@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from broadsheet.learn.memory import in_force
@@ -45,6 +45,35 @@ def last_deed(events: Sequence[Event]) -> Event | None:
     gone = undone(events)
     skipped = {Action.UNDO, Action.OPEN}
     return next((event for event in reversed(events) if event.action not in skipped and event.id not in gone), None)
+
+
+def together(events: Sequence[Event], event: Event) -> list[Event]:
+    """What was done at one stroke with an event, in order: all examples that one call named or took from a library, or
+    all undos that took these back. Any other event stands alone.
+
+    Such events are kept ``apart``: their numbers follow one another, and none is next to theirs.
+    """
+    by_id = {one.id: one for one in (*events, event)}
+
+    def is_one(number: EventId) -> bool:
+        one = by_id.get(number)
+        return one is not None and _about_examples(one, by_id) and one.action is event.action
+
+    if not _about_examples(event, by_id):
+        return [event]
+    first = last = event.id
+    while is_one(first - 1):
+        first -= 1
+    while is_one(last + 1):
+        last += 1
+    return [by_id[number] for number in range(first, last + 1)]
+
+
+def _about_examples(event: Event, by_id: Mapping[EventId, Event]) -> bool:
+    found: Event | None = event
+    while found is not None and found.action is Action.UNDO:
+        found = by_id.get(found.undoes) if found.undoes < found.id else None
+    return found is not None and found.action is Action.EXAMPLE
 
 
 def last_actions(events: Sequence[Event]) -> dict[PaperId, Action]:

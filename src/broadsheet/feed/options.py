@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +12,13 @@ from broadsheet.mail_address import mailbox
 
 MOST_RISK = 0.5
 MOST_EMPHASIS = 10.0
+PARTS = (
+    *("classifier", "meaning", "lately", "lasting", "notice", "popular", "typical", "dismissed"),
+    *("author", "keyword", "venue", "area", "search"),
+)
+"""The parts of a score (``feed.desk.rank``), whose weights a reader can change."""
+_NAME = re.compile(r"[\w.-]{1,40}")
 _LONGEST = 500  # characters of an address
-_PART = re.compile(r"[a-z][a-z_]{0,39}")
 _HOOK = re.compile(r"https?://[^\s/\x00-\x1f\x7f]+(?:/[^\s\x00-\x1f\x7f]*)?")
 
 
@@ -43,6 +49,21 @@ def checked_options(
     return found
 
 
+def composed_name(name: str) -> str:
+    """A reader's name with its accents as one character each, however it was typed."""
+    return unicodedata.normalize("NFC", name.strip())
+
+
+def checked_name(name: str) -> str:
+    """A name that a new reader can have. Raises InputError."""
+    shown = composed_name(name)
+    if not _NAME.fullmatch(shown) or not any(map(str.isalnum, shown)):
+        raise InputError(
+            f"{name!r} cannot be a reader's name; use up to 40 letters, digits, dots, hyphens, underscores"
+        )
+    return shown
+
+
 def _within(what: str, value: float, most: float) -> float:
     # Written so that not-a-number fails too.
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
@@ -51,8 +72,8 @@ def _within(what: str, value: float, most: float) -> float:
 
 
 def _part(name: str) -> str:
-    if not isinstance(name, str) or not _PART.fullmatch(name):
-        raise InputError(f"emphasis of {name!r}: no part of the score; `broadsheet memory` lists them")
+    if name not in PARTS:
+        raise InputError(f"emphasis of {name!r}: no part of the score; the parts are {', '.join(PARTS)}")
     return name
 
 

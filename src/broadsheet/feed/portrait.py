@@ -19,6 +19,7 @@ from broadsheet.model.reading import Event, InterestCentre, MemoryView, Profile,
 from broadsheet.text import fold, to_plain
 
 WORDS, AUTHORS = 40, 30
+FEW, OF_FEW = 4, 8  # below so many liked papers, at most so many words
 _RANKED = 400  # terms among which those are looked for that tell a person something
 
 
@@ -67,15 +68,20 @@ def _remembered(mind: Mind, events: Sequence[Event], now: datetime) -> tuple[Rem
 
 
 def _words(features: Features, liked: Liked | None) -> tuple[tuple[str, float], ...]:
-    """What the liked papers say more often than the recent papers of the library do."""
+    """What the liked papers say more often than the recent papers of the library do.
+
+    A word of one paper says little of its reader: a few are shown while few papers are liked, and none later.
+    """
     if liked is None or not liked.rows.words.nnz:
         return ()
+    count = len(liked.papers)
+    said = liked.rows.words.getnnz(axis=0) >= (1 if count < FEW else 2)
     share = liked.traces[:, -1] / max(float(liked.traces[:, -1].sum()), 1e-12)
     gain = np.asarray(liked.rows.words.T @ share).ravel() - features.space.mean_
-    order = [n for n in np.argsort(-gain)[:_RANKED] if gain[n] > 0]
+    order = [n for n in np.argsort(-np.where(said, gain, 0))[:_RANKED] if said[n] and gain[n] > 0]
     weight = {features.space.names_[n]: float(gain[n]) for n in order}
     texts = [f"{to_plain(paper.title)}. {to_plain(paper.abstract)}" for paper in liked.papers]
-    found = shown(list(weight), texts, WORDS)
+    found = shown(list(weight), texts, WORDS if count >= FEW else OF_FEW)
     best = max(weight.values(), default=1.0)
     ranked = {word: weight[term] / best for word, term in found.items()}
     return _first((word, value) for word, value in ranked.items() if value > 0)

@@ -39,8 +39,12 @@ def matches(paper: Paper, interest: Interest) -> bool:
     return any(_has(text, interest.value) for text in texts if text)
 
 
-def in_title(paper: Paper, interest: Interest) -> bool:
-    """Whether an interest means a paper by more than its abstract: a keyword in the title or the authors' keywords."""
+def is_central(paper: Paper, interest: Interest) -> bool:
+    """Whether an interest means a paper more than in passing: a keyword by its title or the authors' keywords, an area
+    by being the paper's first, under which it was submitted.
+    """
+    if interest.kind is InterestKind.AREA:
+        return bool(paper.areas) and fold(interest.value) in _names_of(paper.areas[0])
     if interest.kind is not InterestKind.KEYWORD:
         return matches(paper, interest)
     return any(_has(text, interest.value) for text in (paper.title, *paper.keywords) if text)
@@ -67,6 +71,16 @@ def same_interest(a: Interest, b: Interest) -> bool:
     return fold(a.value) == fold(b.value)
 
 
+def with_interest(interests: tuple[Interest, ...], wanted: Interest) -> tuple[Interest, ...]:
+    """These interests and one more, unless it is among them, however it is written."""
+    return interests if any(same_interest(one, wanted) for one in interests) else (*interests, wanted)
+
+
+def without_interest(interests: tuple[Interest, ...], gone: Interest) -> tuple[Interest, ...]:
+    """These interests without one, however it is written."""
+    return tuple(one for one in interests if not same_interest(one, gone))
+
+
 def normalised(interest: Interest) -> Interest:
     """An interest in the one spelling in which it is kept: keywords folded, authors as shown, areas as arXiv writes
     them.
@@ -86,7 +100,9 @@ def normalised(interest: Interest) -> Interest:
 
 def _spelled(kind: InterestKind, value: str) -> str:
     if kind is InterestKind.AUTHOR:
-        return display_name(value)
+        while (shorter := display_name(value)) != value:  # marks of a footnote come off one after another
+            value = shorter
+        return value
     if kind is InterestKind.VENUE:
         return venue_name(value)
     if kind is InterestKind.AREA:
@@ -110,17 +126,19 @@ def _venues(paper: Paper) -> set[str]:
 def _has(text: str, keyword: str) -> bool:
     stems, single, shapes = _read(text)
     wanted, joined, signs = _asked(keyword)
-    if signs:
-        return signs <= shapes
-    return bool(wanted) and (f" {wanted} " in stems or any(form in single or form in shapes for form in joined))
+    if not wanted or not signs <= shapes:
+        return False
+    if f" {wanted} " in stems:
+        return True
+    return not signs and any(f" {form} " in single or form in shapes for form in joined)
 
 
 @lru_cache(maxsize=8192)  # a day's papers are compared with many interests
-def _read(text: str) -> tuple[str, frozenset[str], frozenset[str]]:
-    """The stems of a text between blanks, its words that are no CJK, and the exact forms in it."""
+def _read(text: str) -> tuple[str, str, frozenset[str]]:
+    """The stems of a text between blanks, its words between blanks, and the exact forms in it."""
     plain = to_plain(text)
     found = [word.text for word in words(plain)]
-    return f" {' '.join(map(stem, found))} ", frozenset(found), frozenset(forms(plain))
+    return f" {' '.join(map(stem, found))} ", f" {' '.join(found)} ", frozenset(forms(plain))
 
 
 @lru_cache(maxsize=1024)

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from broadsheet.feed.areas import area_key, area_title
-from broadsheet.feed.desk import Ranking
+from broadsheet.feed.areas import NO_AREA, area_key, area_title
+from broadsheet.feed.desk import Liked, Ranking
 from broadsheet.feed.features import noticed
+from broadsheet.feed.profile import is_central, matches
 from broadsheet.learn.space import TextSpace
 from broadsheet.learn.terms import shown
 from broadsheet.model import Paper, PaperId
-from broadsheet.model.reading import Action, InterestCentre, InterestKind, Reason, SavedSearch, SectionKind
+from broadsheet.model.reading import Action, Interest, InterestCentre, InterestKind, Reason, SavedSearch, SectionKind
 from broadsheet.text import to_plain
 from broadsheet.venues import venue_name
 
@@ -28,6 +29,13 @@ LEAST_NOTICE = 0.35  # the same for notice that nobody counted yet
 SOMEWHAT_ALIKE = 0.27  # and from which they are called somewhat alike
 LEAST_SHARE = 0.1  # of the score for words to be a reason
 TELLING = 0.4  # of the weightiest word's share: what adds less is not told
+OFTEN = (
+    2.5  # times as much as in the library's recent papers: what a reader's papers say that often is the reader's word
+)
+BESIDE_BEST = 0.15  # of what the weightiest word of the day adds: what adds less is not told
+ALONE = 0.5  # the same for a word that is told alone and is not in the title
+SHARED = 0.008  # product of a word's weights in two papers from which they share it
+LEAST_SHARED = 2  # words that two papers share if one is said to be like the other, and one more if somewhat like
 ALIKE = 0.35  # cosine from which two papers are called alike
 _SIMILAR = ("classifier", "meaning", "lately", "lasting")
 _WORDS = ("classifier",)
@@ -41,6 +49,7 @@ KIND_PARTS: Mapping[str, tuple[str, ...]] = {
     "similar": _SIMILAR,
     "words": _WORDS,
     "notice": _NOTICE,
+    "usual": ("typical",),
 }
 """The parts that a kind of reason is told from."""
 _FIRST = {SectionKind.SEARCH: "search", SectionKind.ELSEWHERE: "notice", SectionKind.DISCOVERY: "discovery"}
@@ -71,9 +80,12 @@ class Known:
 
 
 def reasons_for(
-    ranking: Ranking, row: int, kind: SectionKind, known: Known, *, explored: bool = False
+    ranking: Ranking, row: int, kind: SectionKind, known: Known, *, explored: bool = False, area: str = ""
 ) -> tuple[Reason, ...]:
-    """At most three reasons for a paper, weightiest first; the one for its section before all."""
+    """At most three reasons for a paper, weightiest first; the one for its section before all.
+
+    ``area`` is the key of the area in whose section it stands, if it stands in one.
+    """
     parts = {name: float(values[row]) for name, values in ranking.parts.items()}
     total = sum(value for value in parts.values() if value > 0) or 1.0
     found = [
@@ -88,7 +100,7 @@ def reasons_for(
     first = _FIRST.get(kind)
     found.sort(key=lambda reason: (reason.kind != first, -reason.weight))
     scaled = [Reason(one.kind, one.text, round(one.weight / total, 4), one.papers) for one in found[:MOST]]
-    return tuple(scaled) or (_new(ranking.papers[row]),)
+    return tuple(scaled) or _usual(ranking, row, total) or (_new(ranking.papers[row], area),)
 
 
 def interests_of(ranking: Ranking, centres: Sequence[InterestCentre]) -> list[int]:
@@ -114,7 +126,10 @@ def weight_of(kind: str, parts: Mapping[str, float]) -> float:
 def _followed(ranking: Ranking, row: int, parts: Mapping[str, float]) -> list[Reason]:
     found = []
     for kind in InterestKind:
-        values = [one.value for one in ranking.follows[row] if one.kind is kind]
+        meant = [one for one in ranking.follows[row] if one.kind is kind]
+        if kind is InterestKind.AREA:
+            meant.sort(key=lambda one: not is_central(ranking.papers[row], one))  # the paper's first area first
+        values = [one.value for one in meant]
         weight = weight_of(str(kind), parts)
         if values and weight > 0:
             found.append(Reason(str(kind), _said_of(kind, values), weight))
@@ -125,7 +140,7 @@ def _said_of(kind: InterestKind, values: Sequence[str]) -> str:
     if kind is InterestKind.AUTHOR:
         return f"by {listed(values)}, whom you follow"
     if kind is InterestKind.AREA:
-        return f"in {listed([area_title(value) for value in values])}, which you follow"
+        return f"in {' and in '.join(map(area_title, values))}, which you follow"  # names of areas have an "and" too
     if kind is InterestKind.VENUE:
         return f"at {listed([venue_name(value) for value in values])}, which you follow"
     return f"matches {listed([quoted(value) for value in values])}, which you follow"
@@ -158,11 +173,26 @@ def _similar(ranking: Ranking, row: int, parts: Mapping[str, float], known: Know
     actions = {known.done.get(paper, Action.SAVE) for paper in papers}
     action = actions.pop() if len(actions) == 1 else None
     if len(papers) == 1:
+        if _shared(ranking, row, liked, papers[0]) < LEAST_SHARED + bool(somewhat):
+            return []
         text = f"{somewhat}like “{titles[papers[0]]}”, {_ONE[action]}"
+    elif topic := _topic(ranking.papers[row], centre):
+        text = f"like {len(papers)} {_MANY[action]} on {listed(topic)}"
     else:
-        topic = f" on {listed(list(centre.words[:2]))}" if centre is not None and centre.words else ""
-        text = f"like {len(papers)} {_MANY[action]}{topic}"
+        text = f"like “{titles[papers[0]]}” and {len(papers) - 1} more {_MANY[action]}"
     return [Reason("similar", text, weight, tuple(papers[:MOST]))]
+
+
+def _topic(paper: Paper, centre: InterestCentre | None) -> list[str]:
+    """The words of a topic that a paper has itself, two at most: a topic is wide, and the paper may be at its edge."""
+    words = centre.words if centre is not None else ()
+    return [word for word in words if matches(paper, Interest(InterestKind.KEYWORD, word))][:2]
+
+
+def _shared(ranking: Ranking, row: int, liked: Liked, paper: PaperId) -> int:
+    """How many words a candidate and a liked paper have in common: topics can be near by chance, words are not."""
+    at = next(n for n, one in enumerate(liked.papers) if one.id == paper)
+    return int((ranking.rows.words[row].multiply(liked.rows.words[at]).data >= SHARED).sum())
 
 
 def _worded(ranking: Ranking, row: int, parts: Mapping[str, float], known: Known) -> list[Reason]:
@@ -172,11 +202,28 @@ def _worded(ranking: Ranking, row: int, parts: Mapping[str, float], known: Known
         return []
     found = ranking.rows.words[row]
     values = weights[found.indices] * found.data
-    least = TELLING * float(values.max(initial=0.0))
-    best = [known.space.names_[found.indices[n]] for n in np.argsort(-values)[:20] if values[n] > max(least, 0)]
-    paper = ranking.papers[row]
-    words = shown(best, [f"{to_plain(paper.title)}. {to_plain(paper.abstract)}"], MOST)
+    of_day = float(ranking.rows.words.multiply(weights).max())
+    least = max(TELLING * float(values.max(initial=0.0)), BESIDE_BEST * of_day, 1e-12)
+    own = _own_words(ranking, known.space, found.indices)
+    best = {
+        known.space.names_[found.indices[n]]: values[n] for n in np.argsort(-values) if own[n] and values[n] >= least
+    }
+    title = to_plain(ranking.papers[row].title)
+    words = shown(list(best)[:20], [f"{title}. {to_plain(ranking.papers[row].abstract)}"], MOST)
+    if len(words) == 1:
+        ((word, term),) = words.items()
+        if len(term.split()) == 1 and word.lower() not in title.lower() and best[term] < ALONE * of_day:
+            return []
     return [Reason("words", f"words you come back to: {', '.join(words)}", weight)] if words else []
+
+
+def _own_words(ranking: Ranking, space: TextSpace, columns: np.ndarray) -> np.ndarray:
+    """Which words more than one of the liked papers has, and together say far more often than others do."""
+    if ranking.liked is None:
+        return np.zeros(len(columns), bool)
+    said = ranking.liked.rows.words[:, columns]
+    mean = np.asarray(said.mean(axis=0)).ravel()
+    return np.asarray((said.getnnz(axis=0) > 1) & (mean >= OFTEN * space.mean_[columns]))
 
 
 def _noticed(paper: Paper, parts: Mapping[str, float]) -> list[Reason]:
@@ -188,6 +235,14 @@ def _noticed(paper: Paper, parts: Mapping[str, float]) -> list[Reason]:
     if parts.get("notice", 0.0) >= LEAST_NOTICE:
         return [Reason("notice", "likely to be widely noticed", parts["notice"])]
     return []
+
+
+def _usual(ranking: Ranking, row: int, total: float) -> tuple[Reason, ...]:
+    """That a paper is like many others of these days, where that was looked at and it is so more than most are."""
+    typical = ranking.parts.get("typical")
+    if typical is None or typical[row] <= max(float(typical.std()), 1e-9):
+        return ()
+    return (Reason("usual", "typical of what is new", round(float(typical[row]) / total, 4)),)
 
 
 def _where(paper: Paper) -> str:
@@ -206,9 +261,9 @@ def _discovered(ranking: Ranking, row: int, known: Known) -> Reason:
     return Reason("discovery", f"new to you: {', '.join(words)}" if words else "drawn from what you do not read")
 
 
-def _new(paper: Paper) -> Reason:
-    where = f" in {area_title(area_key(paper.areas[0]))}" if paper.areas else ""
-    return Reason("newest", f"new{where}")
+def _new(paper: Paper, area: str) -> Reason:
+    key = area or (area_key(paper.areas[0]) if paper.areas else NO_AREA)
+    return Reason("newest", "among the newest" if key == NO_AREA else f"new in {area_title(key)}")
 
 
 def _short(title: str) -> str:

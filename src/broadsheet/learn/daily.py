@@ -140,7 +140,7 @@ class DailyRanker:
             **{part: vectors @ means[0] for part, means in self.means_.items()},
         }
         if self.meaning_ is not None and self.centre_ is not None and encoded is not None:
-            there, around = encoded.any(axis=1), _around(encoded, self.centre_)
+            there, around = np.asarray(encoded.any(axis=1)), _around(encoded, self.centre_)
             raw["meaning"] = _filled(self.meaning_.decision_function(around), there)
             for part, means in self.means_.items():
                 if len(means) > 1:
@@ -169,7 +169,7 @@ def _spread(rows: int, most: int) -> np.ndarray:
 
 def _around(vectors: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """Directions from a centre, of length 1; rows of zeros stay so."""
-    turned = np.where(vectors.any(axis=1)[:, None], vectors - centre, 0)
+    turned = np.where(vectors.any(axis=1, keepdims=True), vectors - centre, 0)
     return np.asarray(turned / np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-9), np.float32)
 
 

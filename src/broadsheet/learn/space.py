@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from collections import Counter
@@ -16,7 +14,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from broadsheet.errors import IndexDamagedError, StoreError
+from broadsheet.errors import IndexDamagedError
+from broadsheet.learn.files import write_arrays
 from broadsheet.learn.terms import stop_words, terms
 from broadsheet.model import Paper
 from broadsheet.text import to_plain
@@ -101,20 +100,9 @@ class TextSpace:
             "names": self.names_,
             "stop_words": sorted(self.stop_words_),
         }
-        arrays = {"idf": self.idf_, "components": self.components_, "mean": self.mean_}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}-", suffix=".new")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(aside).replace(path)
-            finally:
-                Path(aside).unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"{path} cannot be written: {error}; check the disk and the folder's rights") from error
+        named = np.frombuffer(json.dumps(header).encode(), np.uint8)
+        parts = {"idf": self.idf_, "components": self.components_, "mean": self.mean_}
+        write_arrays(path, {"header": named, **parts})
 
     @classmethod
     def load(cls, path: Path) -> tuple[Self, str]:

@@ -37,15 +37,15 @@ techniques term terms use used useful using validate variety various way ways wi
 yields
 """
 _ALONE = """
-agents analysis application applications benchmark benchmarks capabilities capability code common complex content
-context cost current data dataset datasets deep design development domain domains dynamic efficiency efficient end
-evaluation features focus framework frameworks general generalize generation global high human image images
-information input instance knowledge language large learn learned learning level local low methodology metrics model
-modeling models multiple natural network networks neural new open output page pages parameters prior problem problems
-process project public quality range real representation representations research robust robustness scale scenario
-scenarios set setting settings simple single solution space specific standard strategies strategy structure support
-system systems task tasks test testing time tool tools traditional train trained training type types unified user
-users vision world
+agents analysis anti application applications benchmark benchmarks capabilities capability co code common complex
+content context cost current data dataset datasets deep design development domain domains dynamic efficiency efficient
+end evaluation features focus framework frameworks general generalize generation global high human id image images
+information input insight instance inter knowledge language large learn learned learning level local low machine
+methodology metrics model modeling models multi multiple natural network networks neural new non open output page
+pages parameters post pre prior problem problems process project public quality range real representation
+representations research robust robustness scale scenario scenarios self semi set setting settings simple single
+solution space specific standard strategies strategy structure sub support system systems task tasks test testing time
+tool tools traditional train trained training type types unified user users vision world
 """
 _EMPTY_CJK = """
 我们 们提 本文 文提 提出 一种 一个 基于 方法 通过 进行 研究 结果 实验 表明 可以 以及 问题 使用 利用 实现

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from broadsheet.errors import BroadsheetError, BusyError, StoppedError
+from broadsheet.errors import BroadsheetError, BusyError, NotFoundError, StoppedError
 from broadsheet.library.vectors import NONE
 from broadsheet.model.reading import Edition, Reader
 
@@ -109,13 +109,13 @@ class Background:
         """Print what is due once the sources were asked, and tell of each reader's newest edition."""
         waiting = self._library.store.read_only or bool(self._library.updater.due(datetime.now(UTC)))
         failed: BroadsheetError | None = None
-        for reader in self._library.daily.readers():
+        for reader in self._library.daily.readers() or [self._library.daily.reader()]:  # the first one, made here
             if self._stop.is_set():
                 return
             try:
-                edition = self._library.daily.newest(reader.name, printing=not waiting)
-                if edition is not None and self._on_edition is not None:
-                    self._on_edition(reader, edition)
+                self._print_for(reader.name, printing=not waiting)
+            except NotFoundError:
+                continue  # removed meanwhile
             except BroadsheetError as error:  # of one reader; the others get theirs
                 failed = error
             except Exception:  # a fault of ours, which must not keep the others from theirs either
@@ -123,6 +123,12 @@ class Background:
                 failed = BroadsheetError(f"an unforeseen fault with the edition for {reader.name}; see the log")
         if failed is not None:
             raise failed
+
+    def _print_for(self, name: str, *, printing: bool) -> None:
+        edition = self._library.daily.newest(name, printing=printing)
+        if edition is not None and self._on_edition is not None:
+            # As the reader is now: printing for those before took its time, and an address may be gone.
+            self._on_edition(self._library.daily.reader(name), edition)
 
     def _pause(self, seconds: float) -> None:
         """Wait between two requests; the end of the server does not wait for it."""

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from broadsheet.errors import InputError, NotFoundError
 from broadsheet.feed import archive
-from broadsheet.feed.marks import ABOUT_A_PAPER, already, last_deed, marks, undone
-from broadsheet.feed.options import checked_options
-from broadsheet.feed.profile import normalised, same_interest
+from broadsheet.feed.marks import ABOUT_A_PAPER, already, last_deed, marks, together, undone
+from broadsheet.feed.options import checked_name, checked_options, composed_name
+from broadsheet.feed.profile import is_muted, normalised, same_interest, with_interest, without_interest
 from broadsheet.feed.window import expected, is_due, why_nothing
 from broadsheet.ingest import time_of
-from broadsheet.learn.memory import in_force
-from broadsheet.library.personal import Tastes, remembers
+from broadsheet.library.personal import Tastes, holding
 from broadsheet.library.press import Chosen, Press, holidays_of
 from broadsheet.library.transfer import exported, imported
 from broadsheet.model import Paper, PaperId
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from broadsheet.library.facade import Library
     from broadsheet.search.searcher import Likeness
 
-_NAME = re.compile(r"[\w.-]{1,40}")
 _FEED = 50
 
 
@@ -69,14 +66,14 @@ class Daily:
 
     def reader(self, name: str = "") -> Reader:
         """A reader. The default one is made when it is missing; for others NotFoundError names those there are."""
-        wanted = name or self._library.settings.reader
+        wanted = composed_name(name or self._library.settings.reader)
         found: Reader | None = self._store.reader(wanted)
         if found is not None:
             return found
-        if wanted != self._library.settings.reader:
+        if wanted != composed_name(self._library.settings.reader):
             there = ", ".join(reader.name for reader in self.readers()) or "none"
             raise NotFoundError(f"no reader {wanted!r}; there are: {there}. Add one: broadsheet readers add {wanted}")
-        made = Reader(_checked_name(wanted), _secret(), _now())
+        made = Reader(checked_name(wanted), _secret(), _now())
         if self._library.store.read_only:
             return made
         stored: Reader = self._store.add_reader(made)
@@ -94,7 +91,7 @@ class Daily:
 
         Names have up to 40 letters of any script, digits, dots, hyphens and underscores.
         """
-        made = Reader(_checked_name(name), _secret(), _now())
+        made = Reader(checked_name(name), _secret(), _now())
         stored: Reader = self._store.add_reader(made)
         if stored.secret != made.secret:
             raise InputError(f"there is a reader {made.name!r} already; choose another name")
@@ -102,7 +99,7 @@ class Daily:
 
     def remove_reader(self, name: str) -> None:
         """Remove a reader with everything of theirs."""
-        self._store.remove_reader(name)
+        self._store.remove_reader(composed_name(name))
 
     def renew_secret(self, name: str = "") -> Reader:
         """The reader with a new secret: all addresses given out before lead nowhere."""
@@ -117,26 +114,30 @@ class Daily:
         wanted = normalised(interest)
         return self._change(
             name,
-            lambda old: replace(old, follows=_with(old.follows, wanted), mutes=_without(old.mutes, wanted)),
+            lambda old: replace(
+                old, follows=with_interest(old.follows, wanted), mutes=without_interest(old.mutes, wanted)
+            ),
         )
 
     def unfollow(self, interest: Interest, name: str = "") -> Reader:
         """Follow something no longer."""
         wanted = normalised(interest)
-        return self._change(name, lambda old: replace(old, follows=_without(old.follows, wanted)))
+        return self._change(name, lambda old: replace(old, follows=without_interest(old.follows, wanted)))
 
     def mute(self, interest: Interest, name: str = "") -> Reader:
         """Never print what this means; what was followed before is not any more. Raises InputError."""
         wanted = normalised(interest)
         return self._change(
             name,
-            lambda old: replace(old, mutes=_with(old.mutes, wanted), follows=_without(old.follows, wanted)),
+            lambda old: replace(
+                old, mutes=with_interest(old.mutes, wanted), follows=without_interest(old.follows, wanted)
+            ),
         )
 
     def unmute(self, interest: Interest, name: str = "") -> Reader:
         """Mute something no longer."""
         wanted = normalised(interest)
-        return self._change(name, lambda old: replace(old, mutes=_without(old.mutes, wanted)))
+        return self._change(name, lambda old: replace(old, mutes=without_interest(old.mutes, wanted)))
 
     def save_search(self, query: str, label: str = "", name: str = "") -> SavedSearch:
         """Keep a question whose new hits join the edition; one that is kept already takes the new label, if any.
@@ -196,11 +197,13 @@ class Daily:
         reader = self.reader(name)
         last: Edition | None = self._store.last_edition(reader.name)
         if last is not None and last.day >= moment.date():
-            return Today(last, True)
+            return Today(self._press.noted(last), True)
         sources = self._library.sources()
         chosen = self._press.chosen(reader, last, moment.date())
         if chosen is not None and self._is_due(chosen, last, moment):
             made = self._press.printed(reader, last, chosen, sources, moment)
+            if made is None:  # all of it was muted, or read, while the edition was made
+                return self.today(reader.name, now=moment)
             unkept = "Not kept: the library is open for reading only." if self._library.store.read_only else ""
             return Today(made, made.day >= moment.date(), unkept)
         extra = holidays_of(self._library.settings)
@@ -209,13 +212,16 @@ class Daily:
             note = f"Came late and joins the next edition: {len(chosen.papers):,}. {note}"
         elif chosen is not None and chosen.found:
             note = f"Nothing is left of what is new ({chosen.found:,}): muted, withdrawn, or known to you. {note}"
-        return Today(last, False, note, expected(moment, sources, extra))
+        shown = None if last is None else self._press.noted(last)
+        return Today(shown, False, note, expected(moment, sources, extra))
 
     def newest(self, name: str = "", *, printing: bool = True) -> Edition | None:
         """The reader's newest edition, printed now if one is due and ``printing`` is set; None before the first."""
         reader = self.reader(name)
-        found: Edition | None = self.today(reader.name).edition if printing else self._store.last_edition(reader.name)
-        return found
+        if printing:
+            return self.today(reader.name).edition
+        found: Edition | None = self._store.last_edition(reader.name)
+        return None if found is None else self._press.noted(found)
 
     def due(self, name: str = "", *, now: datetime | None = None) -> bool:
         """Whether ``today`` would print an edition."""
@@ -233,7 +239,7 @@ class Daily:
         found: Edition | None = self._store.edition(reader.name, day)
         if found is None:
             raise archive.not_printed(day, self._store.edition_days(reader.name))
-        return found
+        return self._press.noted(found)
 
     def edition_days(self, name: str = "") -> list[date]:
         """Days with an edition, newest first."""
@@ -244,8 +250,8 @@ class Daily:
         """The best of the ``week`` or ``month`` of a day. Raises InputError, NotFoundError where it has no edition."""
         reader = self.reader(name)
         first, last = archive.bounds(kind, day)
-        editions = self._store.editions_between(reader.name, first, last)
-        return archive.period(kind, day, editions, self._store.edition_days(reader.name))
+        editions = map(self._press.noted, self._store.editions_between(reader.name, first, last))
+        return archive.period(kind, day, list(editions), self._store.edition_days(reader.name))
 
     # What a reader does
 
@@ -257,11 +263,13 @@ class Daily:
         *,
         because: Interest | None = None,
         edition: date | None = None,
+        wait: float | None = None,
     ) -> Event:
         """Note what a reader did with a paper; what holds already is not noted again (openings once a day).
 
-        ``because`` (only with ``dismiss``) becomes a mute. Raises InputError for an action that is not about a paper,
-        NotFoundError for a paper that there is not.
+        ``because`` (only with ``dismiss``) becomes a mute, and is no part of the event where the reader had muted it
+        before. ``wait`` is how many seconds to wait for another writer (the store's own where it is None). Raises
+        InputError for an action that is not about a paper, NotFoundError for a paper that there is not.
         """
         if action not in ABOUT_A_PAPER:
             raise InputError(f"{action} is not about one paper; use undo, forget or reset")
@@ -269,20 +277,32 @@ class Daily:
             raise InputError(f"a reason goes with {Action.DISMISS} only, not with {action}")
         reader, number = self.reader(name), self._library.paper(paper).id
         why, now = (normalised(because) if because else None), _now()
-        with self._library.store.writing():
+        with self._library.store.writing(wait):
+            profile = self.reader(reader.name).profile
+            muted = replace(profile, mutes=with_interest(profile.mutes, why)) if why else profile
+            if why and muted == profile and not self._came_with_another(reader.name, why):
+                why = None  # the reader's own mute, which no undo of this event is to take away
             events = self._store.events_of(reader.name, [number, 0])
             listed = sorted((event for some in events.values() for event in some), key=lambda event: event.id)
-            if known := already(listed, action, number, now.astimezone(), why):
+            if muted == profile and (known := already(listed, action, number, now.astimezone(), why)):
                 return known
-            profile = self._store.reader(reader.name).profile if why else None
-            muted = replace(profile, mutes=_with(profile.mutes, why)) if profile and why else None
-            made: Event = self._store.add_event(Event(0, reader.name, action, number, now, why, edition), muted)
+            made: Event = self._store.add_event(
+                Event(0, reader.name, action, number, now, why, edition), muted if muted != profile else None
+            )
         return made
+
+    def _came_with_another(self, name: str, mute: Interest) -> bool:
+        """Whether a mute came with a dismissal that was not taken back."""
+        events: list[Event] = self._store.events(name)
+        gone = undone(events)
+        return any(one.because and one.id not in gone and same_interest(one.because, mute) for one in events)
 
     def undo(self, name: str = "", *, event: EventId | None = None) -> Event | None:
         """Take back an event, or the last thing done (openings apart); None where there is nothing to take back.
 
-        A mute that came with it goes with it. Raises NotFoundError for an event that is not the reader's.
+        Examples that were taken in together go together, unless one of them is named by ``event``, and so do their
+        undos; the last of the new events is given then. A mute that came with a dismissal goes with it. Raises
+        NotFoundError for an event that is not the reader's.
         """
         reader = self.reader(name)
         with self._library.store.writing():
@@ -296,13 +316,20 @@ class Daily:
                     return None
             if target is None:
                 return None
-            made = Event(0, reader.name, Action.UNDO, target.paper, _now(), undoes=target.id)
-            stored: Event = self._store.add_event(made, self._profile_without(reader.name, target, events))
-        return stored
+            one = event is not None and target.action is Action.EXAMPLE
+            gone = undone(events)
+            targets = [target] if one else [each for each in together(events, target) if each.id not in gone]
+            made = [Event(0, reader.name, Action.UNDO, each.paper, _now(), undoes=each.id) for each in targets]
+            if len(targets) == 1 and target.action is not Action.EXAMPLE:
+                stored: Event = self._store.add_event(made[0], self._profile_without(reader.name, target, events))
+                return stored
+            self._store.add_events(made, apart=True)
+            last: Event = self._store.events(reader.name, after=events[-1].id)[-1]
+        return last
 
     def remembers(self, name: str = "") -> bool:
         """Whether anything speaks in a paper's favour: an opening, a saved or liked paper, an example."""
-        return remembers(self._store.events(self.reader(name).name))
+        return next(holding(self._store, self.reader(name).name, ABOUT_A_PAPER - {Action.DISMISS}), None) is not None
 
     def likeness(self, name: str = "", *, now: datetime | None = None) -> Likeness:
         """How near papers are to what the reader likes: numbers of papers to float64 [papers] in [0, 1], or None where
@@ -319,10 +346,7 @@ class Daily:
 
     def saved(self, name: str = "", limit: int = 50, before: EventId | None = None) -> list[tuple[Paper, Event]]:
         """Saved papers with the event that saved them, newest first; only those of events below ``before``."""
-        events = [
-            event for event in in_force(self._store.events(self.reader(name).name)) if event.action is Action.SAVE
-        ]
-        chosen = [event for event in reversed(events) if before is None or event.id < before][:limit]
+        chosen = list(islice(holding(self._store, self.reader(name).name, [Action.SAVE], before), limit))
         papers = self._library.store.papers([event.paper for event in chosen])
         return [(papers[event.paper], event) for event in chosen if event.paper in papers]
 
@@ -330,8 +354,8 @@ class Daily:
         """Take papers as examples of what the reader likes; how many were new. Raises NotFoundError before any is
         taken.
         """
-        found = [self._library.paper(paper) for paper in papers]
-        return self._add_examples(self.reader(name), [(paper.id, _now()) for paper in found])
+        found, now = [self._library.paper(paper) for paper in papers], _now()
+        return self._add_examples(self.reader(name), [(paper.id, now) for paper in found])
 
     def examples_from_library(self, name: str = "", *, sources: Sequence[str] = ()) -> int:
         """Take every paper that the reader filed in a library of their own (Zotero, BibTeX), at the time it was filed.
@@ -355,7 +379,7 @@ class Daily:
 
     def memory(self, name: str = "") -> MemoryView:
         """What the paper thinks the reader likes."""
-        return self._press.portrait(self.reader(name), _now())
+        return self._press.portrait(self.reader(name), _aware(None))
 
     def forget(self, paper: int | str, name: str = "") -> Event:
         """Forget everything said of a paper before. Raises NotFoundError."""
@@ -380,9 +404,11 @@ class Daily:
             return imported(self._library.store, self.reader(name), record)
 
     def search_feed(self, search_id: int, name: str = "") -> list[Paper]:
-        """The newest papers that a saved search finds. Raises NotFoundError."""
-        search = self._search(self.reader(name), search_id)
-        return [hit.paper for hit in self._library.search(search.query, page_size=_FEED, sort="newest").hits]
+        """The newest papers that a saved search finds, without muted ones. Raises NotFoundError."""
+        reader = self.reader(name)
+        search = self._search(reader, search_id)
+        hits = self._library.search(search.query, page_size=_FEED, sort="newest").hits
+        return [hit.paper for hit in hits if not is_muted(hit.paper, reader.profile.mutes)]
 
     # Deliveries
 
@@ -431,40 +457,25 @@ class Daily:
             known = {paper for paper, actions in held.items() if Action.EXAMPLE in actions}
             new = {paper: moment for paper, moment in papers if paper not in known}
             count: int = self._store.add_events(
-                [Event(0, reader.name, Action.EXAMPLE, paper, moment) for paper, moment in new.items()]
+                [Event(0, reader.name, Action.EXAMPLE, paper, moment) for paper, moment in new.items()], apart=True
             )
         return count
 
     def _profile_without(self, name: str, target: Event, events: Sequence[Event]) -> Profile | None:
         """The profile after an undo, where that changes it: a dismissal's mute goes, and comes back with its redo."""
-        profile: Profile = self._store.reader(name).profile
+        profile = self.reader(name).profile
         if target.action is Action.UNDO:
             again = next((one for one in events if one.id == target.undoes), None)
-            return replace(profile, mutes=_with(profile.mutes, again.because)) if again and again.because else None
+            return (
+                replace(profile, mutes=with_interest(profile.mutes, again.because)) if again and again.because else None
+            )
         if target.because is None:
             return None
         gone = undone(events) | {target.id}
         others = [one.because for one in events if one.because and one.id not in gone]
         if any(same_interest(target.because, other) for other in others):
             return None
-        return replace(profile, mutes=_without(profile.mutes, target.because))
-
-
-def _with(interests: tuple[Interest, ...], wanted: Interest) -> tuple[Interest, ...]:
-    return interests if any(same_interest(one, wanted) for one in interests) else (*interests, wanted)
-
-
-def _without(interests: tuple[Interest, ...], gone: Interest) -> tuple[Interest, ...]:
-    return tuple(one for one in interests if not same_interest(one, gone))
-
-
-def _checked_name(name: str) -> str:
-    shown = unicodedata.normalize("NFC", name.strip())
-    if not _NAME.fullmatch(shown) or not any(map(str.isalnum, shown)):
-        raise InputError(
-            f"{name!r} cannot be a reader's name; use up to 40 letters, digits, dots, hyphens, underscores"
-        )
-    return shown
+        return replace(profile, mutes=without_interest(profile.mutes, target.because))
 
 
 def _secret() -> str:

@@ -23,7 +23,8 @@ def selected_papers(
     Raises NotFoundError for an unknown id and InputError for a question that cannot be asked, at once.
     """
     if ids:
-        return iter([library.paper(number) for number in ids])
+        found = library.store.papers(ids)
+        return iter([found[number] if number in found else library.paper(number) for number in ids])  # which raises
     if query or facets:
         first = library.search(query, page_size=PAGE, facets=facets)
         return _results(library, query, facets, [hit.paper for hit in first.hits], first.pages)

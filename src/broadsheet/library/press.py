@@ -6,12 +6,13 @@ import threading
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from broadsheet.errors import IndexDamagedError
+from broadsheet.feed import archive
 from broadsheet.feed.marks import last_actions
 from broadsheet.feed.profile import is_muted
 from broadsheet.feed.window import Window, next_window, notes_on
@@ -22,11 +23,13 @@ from broadsheet.model.reading import (
     Edition,
     Entry,
     Event,
+    EventId,
     InterestCentre,
     InterestKind,
     MemoryView,
     Reader,
     Section,
+    SectionKind,
 )
 from broadsheet.text import to_plain
 
@@ -51,13 +54,15 @@ class Chosen:
     """What an edition is chosen from. ``found`` counts what was new before mutes and what the reader knows were left
     out.
 
-    ``newest`` is the greatest number that any paper had when it was asked.
+    ``newest`` is the greatest number that any paper had when it was asked, ``last_event`` that of what the reader had
+    done.
     """
 
     window: Window
     papers: tuple[Paper, ...]
     found: int
     newest: PaperId
+    last_event: EventId
 
 
 class Press:
@@ -73,7 +78,7 @@ class Press:
         """The papers of the reader's next edition; None for a library without dated papers."""
         store = self._library.store
         # Before the papers: what is stored in between comes late, and is not lost.
-        newest = store.reading.newest_paper()
+        newest, last_event = store.reading.newest_paper(), store.reading.last_event(reader.name)
         window = next_window(store.days(_DAYS), last, today)
         if window is None:
             return None
@@ -85,15 +90,16 @@ class Press:
             for paper in found
             if paper.id not in known and not paper.is_withdrawn and not is_muted(paper, reader.profile.mutes)
         ]
-        return Chosen(window, tuple(left), len(found), newest)
+        return Chosen(window, tuple(left), len(found), newest, last_event)
 
     def printed(
         self, reader: Reader, last: Edition | None, chosen: Chosen, sources: Sequence[SourceStatus], now: datetime
-    ) -> Edition:
+    ) -> Edition | None:
         """The edition of ``now``'s day from what was chosen (at least one paper), stored unless the library is read
         only.
 
-        Where another thread or process printed one meanwhile, be it of the evening before, that one.
+        Where another thread or process printed one meanwhile, be it of the evening before, that one. Where the reader
+        said something meanwhile, such as a mute, it is made again by that, and is None where nothing is left.
         """
         store = self._library.store
         with self._lock:
@@ -103,12 +109,26 @@ class Press:
             if store.read_only:
                 return made
             with store.writing():
-                return self._newer(reader, last) or store.reading.add_edition(made)
+                if found := self._newer(reader, last):
+                    return found
+                fresh = store.reading.reader(reader.name)
+                reader, before = fresh or reader, reader
+                if reader != before or store.reading.last_event(reader.name) != chosen.last_event:
+                    again = self.chosen(reader, last, now.date())
+                    if again is None or not again.papers:
+                        return None
+                    made = self._composed(reader, last, again, sources, now)  # nobody says anything now
+                return store.reading.add_edition(made)
 
     def _newer(self, reader: Reader, last: Edition | None) -> Edition | None:
         """The reader's newest edition, if it is newer than the last one known of."""
         newest = self._library.store.reading.last_edition(reader.name)
         return newest if newest is not None and (last is None or newest.day > last.day) else None
+
+    def noted(self, edition: Edition) -> Edition:
+        """An edition as it is shown: as it was printed, with the notices that its papers have today."""
+        papers = self._library.store.papers([entry.paper.id for entry in edition.entries])
+        return archive.noted(edition, papers)
 
     def portrait(self, reader: Reader, now: datetime) -> MemoryView:
         """What the paper thinks the reader likes."""
@@ -120,11 +140,11 @@ class Press:
         memory = replayed(events)
         mind = Mind(memory, store.papers(memory.papers_), reader.profile)
         with self._lock:
-            features = self._features_of(next((day for day, _ in store.days(1)), now.date()))
+            features = self._features_of(self._newest_day(now.date()))
             liked, _ = sides(features, mind, day_of(now))
             return portrait(reader.name, events, mind, features, centres_of(features, liked), now=now)
 
-    def space(self) -> TextSpace:
+    def space(self, today: date) -> TextSpace:
         """A text space for work that is not of a day: that in use, else the one that was kept, be it of another day;
         where there is neither, that of the newest day is made, which takes seconds.
         """
@@ -137,9 +157,8 @@ class Press:
             try:
                 self._kept_space = TextSpace.load(path)[0]
             except (FileNotFoundError, IndexDamagedError):
-                newest = next((day for day, _ in self._library.store.days(1)), date.min)
                 with self._lock:
-                    self._kept_space = self._kept_space or self._fitted(self._stamp(newest))[1]
+                    self._kept_space = self._kept_space or self._fitted(self._stamp(self._newest_day(today)))[1]
         return self._kept_space
 
     def _composed(
@@ -199,7 +218,7 @@ class Press:
         from broadsheet.learn.explore import calibrated_cap, trials
 
         store = self._library.store
-        log = store.reading.shown_log(reader.name)
+        log = store.reading.shown_log(reader.name, "discovery")
         holding = in_force(events)  # also of the editions looked at: after a reset nobody knows what was rejected there
         dismissed = {event.paper for event in holding if event.action is Action.DISMISS}
         looked_at = {event.edition for event in holding if event.edition}
@@ -219,6 +238,11 @@ class Press:
         made = kept_rows(folder / "rows.npz", f"{stamp} {of}", recent, space, save=save)
         self._features = stamp, Features(space, recent, made, self._encoded())
         return self._features[1]
+
+    def _newest_day(self, today: date) -> date:
+        """The day through which an edition of today goes: papers may bear days to come, which no edition reaches."""
+        window = next_window(self._library.store.days(_DAYS), None, today)
+        return today if window is None else window.through
 
     def _stamp(self, through: date) -> str:
         # A library that has grown to twice its size is another one, be the day the same.
@@ -290,7 +314,7 @@ def centres_of(features: Features, liked: Liked | None) -> tuple[InterestCentre,
 def _asked(library: Library, window: Window) -> list[Paper]:
     reading = library.store.reading
     found = reading.candidates(window.since, window.through, window.newer_than, window.late_since, MOST)
-    ahead = reading.candidates(window.ahead, date.max, window.newer_than, window.ahead, _AHEAD)
+    ahead = reading.candidates(date.max, date.max, window.newer_than, window.ahead + timedelta(days=1), _AHEAD)
     return list({paper.id: paper for paper in [*found, *ahead]}.values())
 
 
@@ -306,7 +330,12 @@ def _written(placed: Placed, ranking: Ranking, known: Known) -> Section:
                 score=round(float(ranking.scores[row]), 4),
                 parts=parts,
                 reasons=reasons_for(
-                    ranking, row, placed.kind, known, explored=row in placed.drawn and placed.drawn[row].explored
+                    ranking,
+                    row,
+                    placed.kind,
+                    known,
+                    explored=row in placed.drawn and placed.drawn[row].explored,
+                    area=placed.key.removeprefix("area-") if placed.kind is SectionKind.AREA else "",
                 ),
                 propensity=placed.drawn[row].propensity if row in placed.drawn else 1.0,
                 explored=row in placed.drawn and placed.drawn[row].explored,

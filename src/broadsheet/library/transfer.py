@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import reduce
 from typing import Any
 
 from broadsheet.errors import InputError
 from broadsheet.feed.options import checked_options
-from broadsheet.feed.profile import normalised, same_interest
+from broadsheet.feed.profile import normalised, same_interest, with_interest
 from broadsheet.identifiers import parse_identifier
 from broadsheet.learn.memory import replayed
 from broadsheet.model import Identifier, Paper, PaperId
@@ -80,9 +81,8 @@ def imported(store: Store, reader: Reader, record: Mapping[str, Any]) -> dict[st
     read = [_event(n, value) for n, value in enumerate(_list(record, "events"))]
     papers = _papers(store, [(number, title, names) for _, number, title, names in read])
     new, counts = _fresh(store.reading.events(reader.name), read, papers, reader.name)
-    counts["events"] = store.reading.add_events(new)
     merged, counts["interests"] = _merged(reader.profile, profile)
-    store.reading.set_profile(reader.name, merged)
+    counts["events"] = store.reading.add_events(new, (reader.name, merged))
     return counts
 
 
@@ -125,8 +125,10 @@ def _papers(store: Store, asked: Sequence[tuple[PaperId, str, list[Identifier]]]
 
 def _merged(old: Profile, new: Profile) -> tuple[Profile, int]:
     """Both profiles together, and how many interests and searches that added. What either mutes is not followed."""
-    mutes = _joined(old.mutes, new.mutes)
-    follows = tuple(one for one in _joined(old.follows, new.follows) if not any(same_interest(one, m) for m in mutes))
+    mutes = reduce(with_interest, new.mutes, old.mutes)
+    follows = tuple(
+        one for one in reduce(with_interest, new.follows, old.follows) if not any(same_interest(one, m) for m in mutes)
+    )
     searches = list(old.searches)
     for one in new.searches:
         if all(one.query != other.query for other in searches):
@@ -143,14 +145,6 @@ def _merged(old: Profile, new: Profile) -> tuple[Profile, int]:
         webhook=new.webhook or old.webhook,
     )
     return merged, max(0, len(follows) + len(mutes) + len(searches) - before)
-
-
-def _joined(old: tuple[Interest, ...], new: tuple[Interest, ...]) -> tuple[Interest, ...]:
-    found = list(old)
-    for one in new:
-        if not any(same_interest(one, other) for other in found):
-            found.append(one)
-    return tuple(found)
 
 
 def _profile(record: Any) -> Profile:
@@ -259,4 +253,7 @@ def _moment(value: Any, where: str) -> datetime:
         raise InputError(f"{where}: {value!r} is no time such as 2026-12-01T06:30:00+00:00") from None
     if found.tzinfo is None:
         raise InputError(f"{where}: {value!r} has no time zone; add one, such as +00:00")
-    return found.astimezone(UTC)
+    try:
+        return found.astimezone(UTC)
+    except OverflowError:
+        raise InputError(f"{where}: {value!r} is beyond the years 1 to 9999") from None

@@ -182,7 +182,7 @@ class Deliverer:
         try:
             self._post.check(reader, Channel.MAIL)
         except BroadsheetError as error:
-            _LOG.warning("the next edition for %s could not be sent: %s", reader.name, error)
+            _LOG.warning("mail for %s would not get through as things stand: %s", reader.name, error)
 
 
 def asked_channels(reader: Reader, channel: str = "") -> tuple[Channel, ...]:

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, delete, func, insert, or_, select, true, update
 
 from broadsheet.errors import NotFoundError
 from broadsheet.model import Paper, PaperId
@@ -122,20 +122,44 @@ class ReaderStore:
             row = connection.execute(_events(connection, event.reader).where(s.events.c.id == first)).one()
         return _event(row)
 
-    def add_events(self, events: Sequence[Event]) -> int:
-        """Keep events in this order in one transaction; how many.
+    def add_events(
+        self, events: Sequence[Event], profile: tuple[str, Profile] | None = None, *, apart: bool = False
+    ) -> int:
+        """Keep events in this order and, in the same transaction, the profile of a reader by name; how many events.
 
+        Their ids follow one another. With ``apart`` a number is left free before the first and after the last, by which
+        these events can be told from others later (see ``feed.marks.together``).
         ``undoes`` below 0 names another of these events, which gets its id only now: −1 is the first.
         """
-        if events:
+        if events or profile:
             with self._writing() as connection:
-                _insert_events(connection, events)
+                if profile:
+                    _change_reader(connection, profile[0], profile=profile_to_json(profile[1]))
+                if events:
+                    _insert_events(connection, events, apart=apart)
         return len(events)
 
     def events(self, reader: str, *, after: EventId = 0) -> list[Event]:
         """A reader's events after ``after``, in order."""
         with self._reading() as connection:
             return [_event(row) for row in connection.execute(_events(connection, reader, after))]
+
+    def last_event(self, reader: str) -> EventId:
+        """The number of the reader's newest event; 0 where there is none."""
+        asked = select(func.max(s.events.c.id)).where(s.events.c.reader == reader)
+        with self._reading() as connection:
+            return connection.scalar(asked) or 0
+
+    def newest_events(
+        self, reader: str, actions: Collection[Action], limit: int, *, before: EventId | None = None
+    ) -> list[Event]:
+        """A reader's events of these actions, newest first; only those below ``before``."""
+        with self._reading() as connection:
+            asked = _events(connection, reader).where(s.events.c.action.in_([action.value for action in actions]))
+            if before is not None:
+                asked = asked.where(s.events.c.id < int(before))
+            newest = asked.order_by(None).order_by(s.events.c.id.desc()).limit(limit)
+            return [_event(row) for row in connection.execute(newest)]
 
     def events_of(self, reader: str, papers: Collection[PaperId]) -> dict[PaperId, list[Event]]:
         """A reader's events about papers, by the ids asked for, in order; papers without any are left out.
@@ -208,14 +232,14 @@ class ReaderStore:
             seen = {names[paper] for paper in connection.scalars(asked)}
         return {int(paper) for paper in papers if names[int(paper)] in seen}
 
-    def shown_log(self, reader: str) -> list[ShownPaper]:
-        """Everything that the reader's editions have shown, by day and position."""
+    def shown_log(self, reader: str, section: str | None = None) -> list[ShownPaper]:
+        """Everything that the reader's editions have shown, or what a section has, by day and position."""
         x = s.shown.c
         alive = func.coalesce(s.aliases.c.kept, x.paper_id)
         asked = (
             select(x.day, alive, x.section, x.position, x.propensity, x.explored)
             .join(s.aliases, s.aliases.c.gone == x.paper_id, isouter=True)
-            .where(x.reader == reader)
+            .where(x.reader == reader, x.section == section if section else true())
             .order_by(x.day, x.position)
         )
         with self._reading() as connection:
@@ -322,10 +346,10 @@ def _change_reader(connection: Connection, name: str, **values: object) -> None:
     connection.execute(update(s.readers).where(s.readers.c.name == name).values(**values))
 
 
-def _insert_events(connection: Connection, events: Sequence[Event]) -> EventId:
+def _insert_events(connection: Connection, events: Sequence[Event], *, apart: bool = False) -> EventId:
     """Add events; the id of the first, the others follow."""
     _check_readers(connection, {event.reader for event in events})
-    first = take_numbers(connection, event=len(events))["event"]
+    first = take_numbers(connection, event=len(events) + 2 * apart)["event"] + apart
     rows = [
         {
             "id": first + i,

@@ -16,7 +16,7 @@ from ..signing import ACT_PATH, Order, Verb, verified
 from . import identity
 from .daily_views import MARKED, marks_of
 from .forms import Form, form_of, interest
-from .identity import ForeignError, NobodyError
+from .identity import ForeignError
 from .params import one_of, paper_reference
 from .site import Site
 
@@ -37,10 +37,7 @@ def posting(site: Site, handler: Post) -> Endpoint:
     """An endpoint for a form of this site, sent by a reader. Raises ForeignError and NobodyError."""
 
     def handled(request: Request, form: Form) -> Response:
-        reader = site.reader(request)
-        if reader is None:
-            raise NobodyError
-        return handler(site, request, form, reader)
+        return handler(site, request, form, site.known(request))
 
     async def endpoint(request: Request) -> Response:
         if not identity.is_own(request):
@@ -73,7 +70,7 @@ def note_open(site: Site, request: Request, reader: Reader | None, paper: PaperI
     if reader is None or not identity.is_a_visit(request):
         return
     try:
-        site.library.daily.act(Action.OPEN, paper, reader.name)
+        site.library.daily.act(Action.OPEN, paper, reader.name, wait=0)
     except StoreError as error:
         # The paper can be read all the same: what is lost is a click, while another process writes.
         log.warning("that paper %d was opened could not be noted: %s", paper, error)

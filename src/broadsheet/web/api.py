@@ -48,7 +48,7 @@ def _paper_id(library: LibraryLike, identifier: str) -> int:
 
 def _search(site: Site, request: Request) -> ResultsOut:
     asked = params.parse_asked(request.query_params)
-    reader = site.reader(request) if asked.sort == params.FOR_YOU else None
+    reader = site.known(request) if asked.sort == params.FOR_YOU else None
     results = found_for(site.library, asked, reader)
     if asked.page > results.pages:
         raise ParameterError("page", f"must be from 1 to {results.pages}, the last page of this search")

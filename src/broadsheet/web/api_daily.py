@@ -27,16 +27,20 @@ from .api_daily_models import (
     TodayOut,
 )
 from .api_models import ErrorOut
-from .identity import ForeignError, NobodyError
+from .identity import ForeignError
 from .site import Site
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
     401: {"model": ErrorOut, "description": "Nobody says who is reading."},
 }
-_CHANGING: dict[int | str, dict[str, Any]] = {
+_UNUSABLE: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorOut, "description": "Something given cannot be used."},
+}
+_CHANGING: dict[int | str, dict[str, Any]] = {
+    **_UNUSABLE,
     **_REFUSED,
     403: {"model": ErrorOut, "description": "Sent by a page of another site."},
+    413: {"model": ErrorOut, "description": "Larger than is taken."},
     415: {"model": ErrorOut, "description": "Not sent as application/json."},
 }
 _MISSING: dict[int | str, dict[str, Any]] = {404: {"model": ErrorOut, "description": "There is no such thing."}}
@@ -62,10 +66,7 @@ def may_change(request: Request) -> None:
 def known_reader(request: Request) -> Reader:
     """Who is reading. Raises NobodyError."""
     site: Site = request.app.state.site
-    reader = site.reader(request)
-    if reader is None:
-        raise NobodyError
-    return reader
+    return site.known(request)
 
 
 Known = Annotated[Reader, Depends(known_reader)]
@@ -87,7 +88,7 @@ def _reading(router: APIRouter, site: Site) -> None:
         """Give today's edition, printing it if it is due; where nothing is new, the newest one and why."""
         return TodayOut.of(site.library.daily.today(reader.name))
 
-    @router.get("/edition/{day}", responses=_REFUSED | _MISSING)
+    @router.get("/edition/{day}", responses=_UNUSABLE | _REFUSED | _MISSING)
     def edition(day: Annotated[str, Path(description="Such as 2026-11-30.")], reader: Known) -> EditionOut:
         """Give the edition of a day, as it was printed."""
         return EditionOut.of(site.library.daily.edition(params.parse_day("day", day), reader.name))

@@ -8,7 +8,7 @@ from datetime import datetime
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
-from . import api, api_daily, pages
+from . import api, api_daily, atom, pages
 from .forms import BodyLimit
 from .identity import is_loopback
 from .problems import Problems
@@ -26,14 +26,15 @@ def create_app(
     *,
     host: str = "127.0.0.1",
     allowed_hosts: Sequence[str] = (),
+    site_url: str = "",
     now: Callable[[], datetime] = _local_now,
 ) -> FastAPI:
     """The site and the API over a library.
 
     ``host`` is the address that the server listens on (``settings.host``): it decides which Host headers are answered,
     next to loopback names and ``allowed_hosts`` (``*`` for any), and whose paper it is: that of the library's default
-    reader where only this machine can ask, else that of whoever shows a reader's secret. ``now`` gives the date under
-    the masthead.
+    reader where only this machine can ask, else that of whoever shows a reader's secret. ``site_url`` is the setting:
+    its host names the entries of feeds. ``now`` gives the date under the masthead.
     The application neither opens nor closes the library.
     """
     app = FastAPI(
@@ -44,7 +45,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
     )
-    site = Site(library, now=now, local=is_loopback(host))
+    site = Site(library, now=now, local=is_loopback(host), authority=atom.authority_of(site_url))
     app.state.site = site
     problems = Problems(site)
     problems.attach(app)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 from ..identifiers import url_of
@@ -21,6 +22,9 @@ PAPERS = 50
 MOST_AUTHORS = 100
 FEW_AUTHORS = 10
 _UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+OURS = "broadsheet.localhost"
+"""The authority of ids where the site has no address of its own (RFC 6761 keeps such names for one's own machine)."""
 _EARLY = date(1970, 1, 1)
 
 
@@ -33,35 +37,44 @@ class Item:
     printed: datetime | None = None
 
 
-def feed(items: Sequence[Paper | Item], *, title: str, base: str, path: str, page: str) -> bytes:
+def authority_of(site_url: str) -> str:
+    """The name (RFC 4151) under which a site gives ids: the host of the setting ``site_url``, ``OURS`` without one.
+
+    Not the name by which the site was asked: by another one, every paper would be new to a feed reader.
+    """
+    host = urlsplit(site_url).netloc.rpartition("@")[2].partition(":")[0].lower()
+    return host if _HOST.fullmatch(host) else OURS
+
+
+def feed(items: Sequence[Paper | Item], *, title: str, base: str, path: str, page: str, authority: str = OURS) -> bytes:
     """The feed of papers in their order.
 
-    ``base`` is the site's address, ``path`` the feed's own and ``page`` that of the page it belongs to. The id of an
-    entry (RFC 4151) is made of the site's name and the paper's number, so a paper stays one entry whatever becomes of
-    its title; ``updated`` is when it was printed, else the day of its newest version, else that on which it was filed.
+    ``base`` is the site's address as it was asked, ``path`` the feed's own and ``page`` that of the page it belongs to.
+    Ids (RFC 4151) are made of ``authority`` and the paper's number or the feed's path, so a paper stays one entry
+    whatever becomes of its title and by whatever name the site is asked; ``updated`` is when it was printed, else the
+    day of its newest version, else that on which it was filed.
     """
     listed = [item if isinstance(item, Item) else Item(item) for item in items]
     ET.register_namespace("", NAMESPACE)
     root = _element(None, "feed")
     _text(root, "title", title)
-    _text(root, "id", base + path)
+    _text(root, "id", f"tag:{authority},2026:{path}")
     _link(root, "self", base + path, MEDIA_TYPE)
     _link(root, "alternate", base + page, "text/html")
     _text(root, "updated", max(map(_updated, listed), default=_moment(_EARLY)))
     _text(_element(root, "author"), "name", "Broadsheet")
     for item in listed:
-        _entry(root, item, base)
+        _entry(root, item, base, authority)
     found: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return found
 
 
-def _entry(root: ET.Element, item: Item, base: str) -> None:
+def _entry(root: ET.Element, item: Item, base: str, authority: str) -> None:
     paper = item.paper
     entry = _element(root, "entry")
-    host = base.split("://", 1)[-1].split("/", 1)[0].split(":", 1)[0]
     mark = f"[{paper.notices[-1].kind.value}] " if paper.notices else ""
     _text(entry, "title", mark + to_plain(_printable(paper.title)))
-    _text(entry, "id", f"tag:{host},2026:paper/{paper.id}")
+    _text(entry, "id", f"tag:{authority},2026:paper/{paper.id}")
     _link(entry, "alternate", f"{base}/paper/{paper.id}", "text/html")
     for identifier in paper.identifiers:
         _link(entry, "related", url_of(identifier), "text/html")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from itertools import groupby
 
 from ..model import Paper
@@ -212,11 +212,6 @@ def span(first: date, last: date) -> str:
     return f"{written(first)} to {written(last)}"
 
 
-def week_of(day: date) -> date:
-    """The Monday of a day's week."""
-    return day - timedelta(days=day.weekday()) if day > date.min + timedelta(days=6) else date.min
-
-
 def anchor(key: str) -> str:
     """A key as a part of an element's id: letters, digits, dots and hyphens; others as their numbers."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-.") else f"_{ord(c):x}" for c in key)
@@ -234,7 +229,6 @@ FILTERS = {
     "kilobytes": kilobytes,
     "day_short": day_short,
     "part_name": part_name,
-    "bars": bars,
     "anchor": anchor,
     "month_name": month,
 }

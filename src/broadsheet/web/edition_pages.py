@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -10,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ..errors import BusyError, NotFoundError
+from ..feed.archive import bounds, neighbours
 from ..model.reading import Edition, Reader, Today
 from . import acting, exports, listing, params
-from .daily_views import months_of, sheet, span, week_of
-from .identity import NobodyError
+from .daily_views import months_of, sheet, span
 from .params import parse_day, whole_number
 from .site import Page, Site
 
@@ -24,13 +23,6 @@ NOBODY_NOTE = (
     "These are the newest papers, the same for everybody. A reader’s own edition is at that reader’s own address, "
     "which whoever runs this library finds with `broadsheet readers link`."
 )
-
-
-def _known(site: Site, request: Request) -> Reader:
-    reader = site.reader(request)
-    if reader is None:
-        raise NobodyError
-    return reader
 
 
 def front(site: Site, request: Request) -> Response:
@@ -58,7 +50,7 @@ def newest_edition(site: Site, reader: Reader) -> Edition | None:
 def edition(site: Site, request: Request) -> Response:
     """The edition of a day; where there is none, the way to those before and after."""
     day = parse_day("day", request.path_params["day"])
-    reader = _known(site, request)
+    reader = site.known(request)
     try:
         found = site.library.daily.edition(day, reader.name)
     except NotFoundError as error:
@@ -85,11 +77,6 @@ def _edition_page(
     )
 
 
-def neighbours(days: Sequence[date], day: date) -> tuple[date | None, date | None]:
-    """The nearest days before and after a day."""
-    return max((d for d in days if d < day), default=None), min((d for d in days if d > day), default=None)
-
-
 def _no_edition(site: Site, reader: Reader, day: date, message: str) -> Response:
     previous, following = neighbours(site.library.daily.edition_days(reader.name), day)
     return site.render(
@@ -106,7 +93,7 @@ def _no_edition(site: Site, reader: Reader, day: date, message: str) -> Response
 
 def editions(site: Site, request: Request) -> Response:
     """All editions by month."""
-    reader = _known(site, request)
+    reader = site.known(request)
     months = months_of(site.library.daily.edition_days(reader.name))
     return site.render("editions.html", reader=reader, foot=site.status(), months=months)
 
@@ -116,7 +103,7 @@ def period(kind: str) -> Page:
 
     def page(site: Site, request: Request) -> Response:
         day = parse_day("day", request.path_params["day"])
-        reader = _known(site, request)
+        reader = site.known(request)
         try:
             found = site.library.daily.period(kind, day, reader.name)
         except NotFoundError as error:
@@ -140,19 +127,18 @@ def latest_period(kind: str) -> Page:
     """The page that leads to the week or month of the newest edition."""
 
     def page(site: Site, request: Request) -> Response:
-        reader = _known(site, request)
+        reader = site.known(request)
         days = site.library.daily.edition_days(reader.name)
         if not days:
             raise NotFoundError("No edition has been printed yet. Open the front page, which prints the first one.")
-        first = week_of(days[0]) if kind == "week" else days[0].replace(day=1)
-        return RedirectResponse(f"/{kind}/{first}", 302)
+        return RedirectResponse(f"/{kind}/{bounds(kind, days[0])[0]}", 302)
 
     return page
 
 
 def saved(site: Site, request: Request) -> Response:
     """What the reader saved, newest first."""
-    reader = _known(site, request)
+    reader = site.known(request)
     given = request.query_params.get("before")
     before = whole_number("before", given, low=1, high=params.MAX_ID) if given else None
     found = list(site.library.daily.saved(reader.name, limit=SAVED_ON_PAGE + 1, before=before))
@@ -174,7 +160,7 @@ def saved_file(form: exports.Form) -> Page:
     """The page that gives all saved papers as a file of a form."""
 
     def page(site: Site, request: Request) -> Response:
-        reader = _known(site, request)
+        reader = site.known(request)
         ids = tuple(paper.id for paper, _ in site.library.daily.saved(reader.name, limit=MOST_SAVED))
         if not ids:
             raise NotFoundError("Nothing is saved yet, so there is nothing to export.")

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ..errors import NotFoundError
+from ..feed.archive import neighbours
 from ..model.reading import Reader
 from . import params, views
 from .site import Page, Site
@@ -55,6 +56,7 @@ def day(site: Site, request: Request) -> Response:
     papers = [p for p in site.library.newest(limit=DAY_PAPERS + 1, before=start) if p.day == wanted]
     more = len(papers) > DAY_PAPERS
     shown = papers[:DAY_PAPERS]
+    previous, following = neighbours(list(known), wanted)
     return site.render(
         "day.html",
         reader=site.reader(request),
@@ -62,8 +64,8 @@ def day(site: Site, request: Request) -> Response:
         day=wanted,
         papers=shown,
         count=known.get(wanted, len(shown)),
-        previous=max((d for d in known if d < wanted), default=None),
-        following=min((d for d in known if d > wanted), default=None),
+        previous=previous,
+        following=following,
         more=params.before_of(wanted, shown[-1].id) if more else None,
         continued=start == after,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -39,7 +40,9 @@ def edition_feed(site: Site, request: Request) -> Response:
     """The newest editions' papers."""
     reader = _reader(site, request)
     editions = _editions(site, reader)
-    return _feed(request, _items((e, e.sections) for e in editions), title="Broadsheet: the daily paper", page="/")
+    return _feed(
+        site, request, _items((e, e.sections) for e in editions), title="Broadsheet: the daily paper", page="/"
+    )
 
 
 def edition_json(site: Site, request: Request) -> Response:
@@ -58,7 +61,7 @@ def section_feed(site: Site, request: Request) -> Response:
     editions = _editions(site, reader)
     sections = [(edition, section) for edition in editions if (section := edition.section(key))]
     title = sections[0][1].title if sections else key
-    return _feed(request, _items((e, (s,)) for e, s in sections), title=f"Broadsheet: {title}", page="/")
+    return _feed(site, request, _items((e, (s,)) for e, s in sections), title=f"Broadsheet: {title}", page="/")
 
 
 def search_feed(site: Site, request: Request) -> Response:
@@ -70,7 +73,7 @@ def search_feed(site: Site, request: Request) -> Response:
         raise NotFoundError("There is no such saved search.")
     papers = site.library.daily.search_feed(number, reader.name)
     items = [atom.Item(paper, f"Found by your saved search “{search.name or search.query}”") for paper in papers]
-    return _feed(request, items, title=f"Broadsheet: {search.name or search.query}", page="/")
+    return _feed(site, request, items, title=f"Broadsheet: {search.name or search.query}", page="/")
 
 
 def _editions(site: Site, reader: Reader) -> list[Edition]:
@@ -102,8 +105,10 @@ def _place(edition: Edition, section: Section, explored: bool) -> str:
     return f"{section.title}, {written(edition.day)}{mark}"
 
 
-def _feed(request: Request, items: Sequence[atom.Item], *, title: str, page: str) -> Response:
-    body = atom.feed(items, title=title, base=str(request.base_url).rstrip("/"), path=request.url.path, page=page)
+def _feed(site: Site, request: Request, items: Sequence[atom.Item], *, title: str, page: str) -> Response:
+    base = str(request.base_url).rstrip("/")
+    path = quote(request.scope["path"])  # as an area may be called, which is no address yet
+    body = atom.feed(items, title=title, base=base, path=path, page=page, authority=site.authority)
     return Response(body, media_type=atom.MEDIA_TYPE, headers=UNSEEN)
 
 

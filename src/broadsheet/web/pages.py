@@ -147,19 +147,20 @@ def results_file(form: exports.Form) -> Page:
 def newest_feed(site: Site, request: Request) -> Response:
     """The newest papers as an Atom feed."""
     papers = site.library.newest(limit=atom.PAPERS)
-    return _atom(request, papers, title="Broadsheet: the newest papers", page="/newest")
+    return _atom(site, request, papers, title="Broadsheet: the newest papers", page="/newest")
 
 
 def results_feed(site: Site, request: Request) -> Response:
     """What a search finds, newest first, as an Atom feed."""
     asked = params.parse_asked(request.query_params)
     found = site.library.search(asked.text, page_size=atom.PAPERS, sort="newest", facets=asked.facets)
-    return _atom(request, [hit.paper for hit in found.hits], title=f"Broadsheet: {asked.text}", page=asked.url())
+    return _atom(site, request, [hit.paper for hit in found.hits], title=f"Broadsheet: {asked.text}", page=asked.url())
 
 
-def _atom(request: Request, papers: Sequence[Paper], *, title: str, page: str) -> Response:
+def _atom(site: Site, request: Request, papers: Sequence[Paper], *, title: str, page: str) -> Response:
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    body = atom.feed(papers, title=title, base=str(request.base_url).rstrip("/"), path=path, page=page)
+    base = str(request.base_url).rstrip("/")
+    body = atom.feed(papers, title=title, base=base, path=path, page=page, authority=site.authority)
     return Response(body, media_type=atom.MEDIA_TYPE, headers={"cache-control": "no-cache"})
 
 

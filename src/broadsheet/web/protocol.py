@@ -99,8 +99,12 @@ class DailyLike(Protocol):
         *,
         because: Interest | None = None,
         edition: date | None = None,
+        wait: float | None = None,
     ) -> Event:
-        """Note what a reader did with a paper; what holds already is not noted again."""
+        """Note what a reader did with a paper; what holds already is not noted again.
+
+        ``wait`` is how many seconds to wait for another writer.
+        """
         ...
 
     def undo(self, name: str = "", *, event: EventId | None = None) -> Event | None:

@@ -17,12 +17,12 @@ from .acting import Post, see
 from .daily_views import bars
 from .edition_pages import newest_edition
 from .forms import Form
-from .identity import NobodyError
 from .params import ParameterError
 from .site import Page, Site
 
 MOST_BARS = 18
 REMEMBERED_SHOWN = 30
+REMEMBERED_MOST = 200  # each is a form of its own: a library of thousands would be a page of a megabyte
 AREAS_OFFERED = 48
 MOST_EXAMPLES = 500
 LARGEST_EMPHASIS = 10.0
@@ -42,16 +42,9 @@ DONE = {
 _BETWEEN = re.compile(r"[\s,;]+")
 
 
-def _known(site: Site, request: Request) -> Reader:
-    reader = site.reader(request)
-    if reader is None:
-        raise NobodyError
-    return reader
-
-
 def interests(site: Site, request: Request) -> Response:
     """What the paper thinks you like."""
-    return _page(site, request, _known(site, request), note=_note(request))
+    return _page(site, request, site.known(request), note=_note(request))
 
 
 def _note(request: Request) -> str:
@@ -77,7 +70,8 @@ def _page(
         missing=missing or [],
         blank=not view.events and not reader.profile.follows and not reader.profile.searches,
         remembered=view.papers[:REMEMBERED_SHOWN],
-        remembered_more=view.papers[REMEMBERED_SHOWN:],
+        remembered_more=view.papers[REMEMBERED_SHOWN:REMEMBERED_MOST],
+        remembered_fainter=max(0, len(view.papers) - REMEMBERED_MOST),
         lists=_lists(view),
         emphasis=_emphasis(view, reader),
         largest_emphasis=LARGEST_EMPHASIS,
@@ -115,7 +109,7 @@ def _emphasis(view: MemoryView, reader: Reader) -> list[tuple[str, float, float 
 
 def export(site: Site, request: Request) -> Response:
     """Profile, events and memory as a file."""
-    reader = _known(site, request)
+    reader = site.known(request)
     body = json.dumps(site.library.daily.export(reader.name), ensure_ascii=False, indent=1).encode("utf-8", "replace")
     name = "".join(c if c.isascii() and c.isalnum() else "-" for c in reader.name).strip("-") or "reader"
     headers = {"content-disposition": f'attachment; filename="broadsheet-{name}.json"', "cache-control": "no-store"}

@@ -31,6 +31,9 @@ SECRET_ADDRESSES = "/r/"
 """Addresses below this hold a reader's secret: they are told to nobody, neither by a browser nor in a log."""
 SECRET_HEADERS = {"referrer-policy": "no-referrer", "cache-control": "private, no-store", "x-robots-tag": "noindex"}
 
+ANSWERS = "/api/"
+"""Addresses below this answer by who asks: no cache may give one reader's answer to another."""
+
 Refuse = Callable[[Request, int, str, str], Response]
 
 
@@ -94,6 +97,9 @@ class Shell:
                 headers = MutableHeaders(scope=message)
                 if scope["path"].startswith(SECRET_ADDRESSES):
                     headers.update(SECRET_HEADERS)
+                if scope["path"].startswith(ANSWERS):
+                    headers.setdefault("cache-control", "private, no-cache")
+                    headers.add_vary_header("cookie, authorization")
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers["x-request-id"] = request_id

@@ -14,10 +14,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from ..errors import BusyError
 from ..identifiers import url_of
 from ..model import SourceStatus, Status
 from ..model.reading import Reader
-from . import daily_views, facts, identity, params, standing, views
+from . import atom, daily_views, facts, identity, params, standing, views
 from .assets import Assets
 from .protocol import LibraryLike
 
@@ -39,13 +40,19 @@ VERSION = _version()
 
 
 class Site:
-    """What all pages share. ``local`` says whether only this machine can ask: then nobody need say who is reading."""
+    """What all pages share. ``local`` says whether only this machine can ask: then nobody need say who is reading.
 
-    def __init__(self, library: LibraryLike, *, now: Callable[[], datetime], local: bool = True) -> None:
+    ``authority`` is the name by which feeds call their entries, whatever name the site is asked by.
+    """
+
+    def __init__(
+        self, library: LibraryLike, *, now: Callable[[], datetime], local: bool = True, authority: str = atom.OURS
+    ) -> None:
         self.library = library
         self.assets = Assets()
         self.now = now
         self.local = local
+        self.authority = authority
         self._status: tuple[float, Status] | None = None
         self._sources: tuple[float, list[SourceStatus]] | None = None
         self._areas: tuple[float, list[tuple[str, int]]] | None = None
@@ -58,6 +65,7 @@ class Site:
         )
         self._templates.filters.update(views.FILTERS | facts.FILTERS | daily_views.FILTERS)
         self._templates.globals.update(views.GLOBALS | daily_views.GLOBALS)
+        self._templates.filters["local_day"] = self._local_day
         self._templates.globals.update(asset=self.assets.url, version=VERSION, url_of=url_of)
 
     def status(self) -> Status:
@@ -85,7 +93,17 @@ class Site:
 
     def reader(self, request: Request) -> Reader | None:
         """Who is reading; None where nobody says so and others than this machine can ask."""
-        return identity.reader_of(request, self.library.daily, local=self.local)
+        try:
+            return identity.reader_of(request, self.library.daily, local=self.local)
+        except BusyError:  # nobody was made yet, while a first import goes on: the papers can be read all the same
+            return None
+
+    def known(self, request: Request) -> Reader:
+        """Who is reading, for what only a reader can ask for. Raises NobodyError, BusyError."""
+        reader = identity.reader_of(request, self.library.daily, local=self.local)
+        if reader is None:
+            raise identity.NobodyError
+        return reader
 
     def text(self, template: str, **values: Any) -> str:
         """A rendered template."""
@@ -100,6 +118,10 @@ class Site:
         if "<math" in body:  # the font of formulas would else be asked for late, and the lines would move
             headers["link"] = f"<{self.assets.url('broadsheet-math.woff2')}>; rel=preload; as=font; crossorigin"
         return HTMLResponse(body, status_code=status, headers=headers)
+
+    def _local_day(self, moment: datetime) -> date:
+        """The date of a moment where the server stands."""
+        return moment.astimezone(self.now().tzinfo).date()
 
     def date(self) -> date:
         """Today's date, where the server stands."""
