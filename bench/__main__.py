@@ -15,6 +15,7 @@ ALL = (
     "updating",
     "exporting",
     "feed",
+    "feed_days",
     "feed_elsewhere",
     "exploring",
     "personal",

@@ -18,6 +18,7 @@ from bench.feed.readers import KNOWN, cold, drifting, made_readers, noisy, stead
 from bench.feed.replay import day_figures, replay, replay_all, replays
 from bench.feed.report import by_day, figures, paired
 from bench.feed.stream import STRIDES, Pick, Stream, halves
+from bench.feed_days import STRIDE, OtherDays
 from bench.peers import PEERS
 from bench.peers.linear import background
 from bench.peers.similarity import ZoteroDaily
@@ -264,6 +265,18 @@ def test_without_a_whole_stride_nothing_is_scored() -> None:
     bare = Bare([], np.repeat(np.arange(START, START + DAYS), PER_DAY))
     assert not bare.complete
     assert not made_readers(bare, {"a": picks_of(0)}, ["a"])
+
+
+def test_other_days_are_none_that_the_ranker_was_chosen_on() -> None:
+    days = np.repeat(np.arange(START, START + DAYS), PER_DAY)
+    other = OtherDays([], days)
+    other.__dict__["vectors"] = np.ones((len(days), 3), np.float32)
+    assert other.complete == set(range(START + STRIDE, START + DAYS, STRIDES))
+    assert not other.complete & set(range(START, START + DAYS, STRIDES))
+    assert set(other.days[other.fair].tolist()) == other.complete
+    lacking = OtherDays([], days)
+    lacking.__dict__["vectors"] = np.where(days == START + STRIDE, 0, 1)[:, None].astype(np.float32)
+    assert lacking.complete == other.complete - {START + STRIDE}
 
 
 def test_the_variants_of_the_memory_are_the_memory_less_a_part(stream: Stream) -> None:
