@@ -109,7 +109,7 @@ class Background:
         """Print what is due once the sources were asked, and tell of each reader's newest edition."""
         waiting = self._library.store.read_only or bool(self._library.updater.due(datetime.now(UTC)))
         failed: BroadsheetError | None = None
-        for reader in self._library.daily.readers() or [self._library.daily.reader()]:  # the first one, made here
+        for reader in self._library.daily.readers() or self._first_reader():
             if self._stop.is_set():
                 return
             try:
@@ -124,8 +124,17 @@ class Background:
         if failed is not None:
             raise failed
 
+    def _first_reader(self) -> list[Reader]:
+        if self._library.store.read_only:
+            return []
+        with self._library.store.writing(0):  # who writes now is not waited for, so that a server can end
+            return [self._library.daily.reader()]
+
     def _print_for(self, name: str, *, printing: bool) -> None:
-        edition = self._library.daily.newest(name, printing=printing)
+        try:
+            edition = self._library.daily.newest(name, printing=printing, wait=0)
+        except BusyError:  # printed at one of the next looks
+            edition = self._library.daily.newest(name, printing=False)
         if edition is not None and self._on_edition is not None:
             # As the reader is now: printing for those before took its time, and an address may be gone.
             self._on_edition(self._library.daily.reader(name), edition)

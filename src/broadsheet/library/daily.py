@@ -186,12 +186,12 @@ class Daily:
 
     # Editions
 
-    def today(self, name: str = "", *, now: datetime | None = None) -> Today:
+    def today(self, name: str = "", *, now: datetime | None = None, wait: float | None = None) -> Today:
         """Print the reader's edition if one is due, and what there is to show now.
 
         ``now`` is in the reader's time zone (this machine's where it is left out): its date is the edition's. A
         library that is open for reading only shows what would be printed, and keeps nothing. Raises InputError for a
-        ``now`` without a zone.
+        ``now`` without a zone, BusyError while another process writes, after ``wait`` seconds (None: the store's own).
         """
         moment = _aware(now)
         reader = self.reader(name)
@@ -201,9 +201,9 @@ class Daily:
         sources = self._library.sources()
         chosen = self._press.chosen(reader, last, moment.date())
         if chosen is not None and self._is_due(chosen, last, moment):
-            made = self._press.printed(reader, last, chosen, sources, moment)
+            made = self._press.printed(reader, last, chosen, sources, moment, wait=wait)
             if made is None:  # all of it was muted, or read, while the edition was made
-                return self.today(reader.name, now=moment)
+                return self.today(reader.name, now=moment, wait=wait)
             unkept = "Not kept: the library is open for reading only." if self._library.store.read_only else ""
             return Today(made, made.day >= moment.date(), unkept)
         extra = holidays_of(self._library.settings)
@@ -215,11 +215,12 @@ class Daily:
         shown = None if last is None else self._press.noted(last)
         return Today(shown, False, note, expected(moment, sources, extra))
 
-    def newest(self, name: str = "", *, printing: bool = True) -> Edition | None:
-        """The reader's newest edition, printed now if one is due and ``printing`` is set; None before the first."""
+    def newest(self, name: str = "", *, printing: bool = True, wait: float | None = None) -> Edition | None:
+        """The reader's newest edition, printed now (as by ``today``) if one is due and ``printing`` is set; None before
+        the first."""
         reader = self.reader(name)
         if printing:
-            return self.today(reader.name).edition
+            return self.today(reader.name, wait=wait).edition
         found: Edition | None = self._store.last_edition(reader.name)
         return None if found is None else self._press.noted(found)
 

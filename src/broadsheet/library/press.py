@@ -93,13 +93,21 @@ class Press:
         return Chosen(window, tuple(left), len(found), newest, last_event)
 
     def printed(
-        self, reader: Reader, last: Edition | None, chosen: Chosen, sources: Sequence[SourceStatus], now: datetime
+        self,
+        reader: Reader,
+        last: Edition | None,
+        chosen: Chosen,
+        sources: Sequence[SourceStatus],
+        now: datetime,
+        *,
+        wait: float | None = None,
     ) -> Edition | None:
         """The edition of ``now``'s day from what was chosen (at least one paper), stored unless the library is read
         only.
 
         Where another thread or process printed one meanwhile, be it of the evening before, that one. Where the reader
-        said something meanwhile, such as a mute, it is made again by that, and is None where nothing is left.
+        said something meanwhile, such as a mute, it is made again by that, and is None where nothing is left. Another
+        writer is waited for ``wait`` seconds (None: the store's own), then BusyError is raised.
         """
         store = self._library.store
         with self._lock:
@@ -108,7 +116,7 @@ class Press:
             made = self._composed(reader, last, chosen, sources, now)
             if store.read_only:
                 return made
-            with store.writing():
+            with store.writing(wait):
                 if found := self._newer(reader, last):
                     return found
                 fresh = store.reading.reader(reader.name)
