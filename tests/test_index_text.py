@@ -571,6 +571,32 @@ def test_verify_finds_a_changed_byte(tmp_path: Path, suffix: str) -> None:
         index.verify()
 
 
+def _with_a_deletion(folder: Path) -> TantivyIndex:
+    index = index_of(folder, [paper(i, "red") for i in range(9)])
+    index.apply([], [3], seq=99)
+    index.close()
+    assert list(folder.glob("*.del"))
+    return index
+
+
+def test_verify_finds_a_changed_byte_in_the_deletions(tmp_path: Path) -> None:
+    index = _with_a_deletion(tmp_path)
+    index.verify()
+    for path in tmp_path.glob("*.del"):
+        path.write_bytes(b"\1" + path.read_bytes()[1:])
+    with pytest.raises(IndexDamagedError, match=r"changed bytes.*doctor --rebuild-index"):
+        index.verify()
+
+
+def test_deletions_that_a_killed_writer_left_without_a_commit_are_no_damage(tmp_path: Path) -> None:
+    index = _with_a_deletion(tmp_path)
+    for path in list(tmp_path.glob("*.del")):
+        segment = path.name.partition(".")[0]
+        (tmp_path / f"{segment}.123456.del").write_bytes(bytes(300))  # allotted, and never written
+    index.verify()
+    assert index.count() == 8
+
+
 def test_a_folder_that_vanished_is_damage_not_a_crash(tmp_path: Path) -> None:
     index = index_of(tmp_path / "x", [paper(1, "red")])
     index.close()

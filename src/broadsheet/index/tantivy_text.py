@@ -306,12 +306,13 @@ def _label(key: object) -> str:
 
 
 def _segment_files(folder: Path) -> Iterator[Path]:
-    """The files of the committed segments."""
+    """The files of the committed segments. A killed writer may leave deletions of a commit that never was."""
     segments = json.loads((folder / "meta.json").read_bytes())["segments"]
     for segment in segments:
         name = segment["segment_id"].replace("-", "")
         yield from (folder / f"{name}.{part}" for part in _SEGMENT_PARTS)
-        yield from sorted(folder.glob(f"{name}.*.del"))
+        if deleted := segment["deletes"]:
+            yield folder / f"{name}.{deleted['opstamp']}.del"
 
 
 def _verify_footer(path: Path) -> None:
