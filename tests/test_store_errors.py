@@ -19,11 +19,13 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from broadsheet.errors import BroadsheetError, BusyError, NotFoundError, StoreError
 from broadsheet.model import JudgementKind, Paper, SourceStatus
 from broadsheet.model.reading import Action, Profile
-from broadsheet.store import PaperWrite, ReaderStore, Store, WriteBatch, open_store, schema
+from broadsheet.model.screening import Plan, ReviewEventKind
+from broadsheet.store import PaperWrite, ReaderStore, ScreeningStore, Store, WriteBatch, open_store, schema
 from broadsheet.store.database import any_of
 from tests.makers import NOW, identifier, put, record, write
 from tests.reading_makers import TODAY, edition, reader
 from tests.reading_makers import event as done
+from tests.review_makers import decision, pool, review_event
 from tests.shared import ROOT
 
 URL = "sqlite:///{}"
@@ -39,6 +41,8 @@ def store(path: Path) -> Iterator[Store]:
     with open_store(URL.format(path), timeout=0.2) as opened:
         write(opened, record("A", "2401.00001", key="a"), record("B", key="b"))
         opened.reading.add_reader(reader())
+        opened.screening.add_review("Statins", Plan(), NOW)
+        opened.screening.add_records(1, pool(2), review_event(ReviewEventKind.ADD))
         yield opened
 
 
@@ -84,6 +88,12 @@ READS: dict[str, Callable[[Store], object]] = {
     "reading.newest_paper": lambda s: s.reading.newest_paper(),
     "reading.candidates": lambda s: s.reading.candidates(None, TODAY, 0, TODAY, 5),
     "reading.recent_papers": lambda s: s.reading.recent_papers(5),
+    "screening.reviews": lambda s: s.screening.reviews(),
+    "screening.review": lambda s: s.screening.review("Statins"),
+    "screening.count": lambda s: s.screening.count(1),
+    "screening.records": lambda s: list(s.screening.records(1)),
+    "screening.records by number": lambda s: list(s.screening.records(1, [2])),
+    "screening.events": lambda s: s.screening.events(1),
 }
 WRITES: dict[str, Callable[[Store], object]] = {
     "write": lambda s: write(s, record("C")),
@@ -99,6 +109,14 @@ WRITES: dict[str, Callable[[Store], object]] = {
     "reading.add_edition": lambda s: s.reading.add_edition(edition(1)),
     "reading.claim_delivery": lambda s: s.reading.claim_delivery("me", TODAY, "email", now=NOW),
     "reading.add_delivery": lambda s: s.reading.add_delivery("me", TODAY, "email", "sent", "", now=NOW),
+    "screening.add_review": lambda s: s.screening.add_review("Aspirin", Plan(), NOW),
+    "screening.import_review": lambda s: s.screening.import_review("Aspirin", Plan(), NOW, pool(3), []),
+    "screening.remove_review": lambda s: s.screening.remove_review(1),
+    "screening.add_records": lambda s: s.screening.add_records(
+        1, pool(2, first=s.screening.count(1) + 1), review_event(ReviewEventKind.ADD)
+    ),
+    "screening.add_event": lambda s: s.screening.add_event(decision(1)),
+    "screening.add_events": lambda s: s.screening.add_events(1, [decision(1), decision(2)]),
 }
 OTHERS = {"close", "writing"}
 
@@ -107,7 +125,8 @@ def test_every_method_is_in_these_tables() -> None:
     def methods(of: type, prefix: str = "") -> set[str]:
         return {f"{prefix}{name}" for name, value in vars(of).items() if callable(value) and not name.startswith("_")}
 
-    assert methods(Store) | methods(ReaderStore, "reading.") == {*READS, *WRITES, *OTHERS}
+    every = methods(Store) | methods(ReaderStore, "reading.") | methods(ScreeningStore, "screening.")
+    assert every == {name.split(" ")[0] for name in (*READS, *WRITES, *OTHERS)}
 
 
 @pytest.mark.parametrize("name", [*READS, *WRITES])

@@ -10,12 +10,14 @@ from sqlalchemy import create_engine, inspect
 
 from broadsheet.errors import StoreError
 from broadsheet.model import SourceStatus
+from broadsheet.model.screening import Plan
 from broadsheet.store import open_store, schema
 from broadsheet.store.database import transaction
 from broadsheet.store.migrate import run_migrations
 from tests.makers import put, record
 from tests.reading_makers import edition, reader
 from tests.reading_makers import event as done
+from tests.review_makers import NOW, decision
 
 URL = "sqlite:///{}"
 
@@ -60,37 +62,53 @@ def test_migrations_make_the_same_tables_as_a_new_library(tmp_path: Path) -> Non
 
 
 OF_VERSION_3 = ("readers", "events", "editions", "shown", "deliveries")
+OF_VERSION_4 = ("reviews", "review_records", "review_events")
+NEW_IN = {
+    "0002": (("sources", "lookups"), ()),
+    "0003": (OF_VERSION_3, ("event",)),
+    "0004": (OF_VERSION_4, ("review",)),
+}
+"""The tables and the counters that each version added."""
 
 
-def back_to(path: Path, version: str, *without: str) -> None:
+def back_to(path: Path, version: str) -> None:
     """Make a library as a version before made it."""
     with sqlite3.connect(path) as old:
-        for table in without:
-            old.execute(f"DROP TABLE {table}")
-        old.execute("DELETE FROM counters WHERE name = 'event'")
+        for later, (tables, counters) in NEW_IN.items():
+            if later > version:
+                for table in tables:
+                    old.execute(f"DROP TABLE {table}")
+                for counter in counters:
+                    old.execute("DELETE FROM counters WHERE name = ?", (counter,))
         old.execute("UPDATE alembic_version SET version_num = ?", (version,))
     old.close()
 
 
-@pytest.mark.parametrize("version", ["0001", "0002"])
+@pytest.mark.parametrize("version", ["0001", "0002", "0003"])
 def test_a_library_of_a_version_before_is_converted_with_all_it_holds(path: Path, tmp_path: Path, version: str) -> None:
     with open_store(URL.format(path)) as made:
         put(made, record("How bees decide", "2401.00001", key="a"))
         made.set_source_state("huggingface", "page 2", SourceStatus("huggingface"))
-    back_to(path, version, *OF_VERSION_3, *(("sources", "lookups") if version == "0001" else ()))
+        before = made.reading.add_reader(reader("you"))
+        made.reading.add_event(done(name="you"))
+    back_to(path, version)
     with pytest.raises(StoreError, match="another version"):
         open_store(URL.format(path), read_only=True)
     with open_store(URL.format(path)) as store:
         assert [paper.title for paper in store.iterate_papers()] == ["How bees decide"]
         assert store.source_states() == (
-            {"huggingface": ("page 2", SourceStatus("huggingface"))} if version == "0002" else {}
+            {"huggingface": ("page 2", SourceStatus("huggingface"))} if version >= "0002" else {}
         )
+        kept = [before] if version >= "0003" else []
+        assert store.reading.readers() == kept
         store.set_source_state("huggingface", "", SourceStatus("huggingface"))
         assert list(store.source_states()) == ["huggingface"]
         me = store.reading.add_reader(reader())
-        assert store.reading.readers() == [me]
-        assert store.reading.add_event(done()).id == 1
+        assert store.reading.readers() == [me, *kept]
+        assert store.reading.add_event(done()).id == 1 + len(kept)
         assert store.reading.add_edition(edition(1)) == store.reading.last_edition("me")
+        assert store.screening.add_review("Statins", Plan(), NOW).id == 1
+        assert store.screening.add_event(decision(1)).id == 2
         put(store, record("How ants decide", key="b"))
         assert store.counts().papers == 2
     open_store(URL.format(tmp_path / "new.db")).close()
@@ -99,11 +117,11 @@ def test_a_library_of_a_version_before_is_converted_with_all_it_holds(path: Path
     assert sorted(dict(converted["counters are"])) == sorted(schema.COUNTERS)  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("table", OF_VERSION_3)
+@pytest.mark.parametrize("table", [*OF_VERSION_3, *OF_VERSION_4])
 def test_a_conversion_that_fails_leaves_the_library_as_it_was(path: Path, table: str) -> None:
     with open_store(URL.format(path)) as made:
         put(made, record("How bees decide", key="a"))
-    back_to(path, "0002", *OF_VERSION_3)
+    back_to(path, "0002" if table in OF_VERSION_3 else "0003")
     with sqlite3.connect(path) as old:
         old.execute(f"CREATE TABLE {table} (mine)")
     old.close()
@@ -117,3 +135,4 @@ def test_a_conversion_that_fails_leaves_the_library_as_it_was(path: Path, table:
     with open_store(URL.format(path)) as store:
         assert store.counts().papers == 1
         assert store.reading.readers() == []
+        assert store.screening.reviews() == []

@@ -23,7 +23,13 @@ from broadsheet.ingest import merge_papers, split_record
 from broadsheet.store import Store, open_store
 from broadsheet.store.database import transaction
 from broadsheet.store.migrate import run_migrations
-from tests import test_store, test_store_reading, test_store_reading_crash
+from tests import (
+    test_store,
+    test_store_reading,
+    test_store_reading_crash,
+    test_store_screening,
+    test_store_screening_crash,
+)
 from tests.makers import NOW, put, record, write
 from tests.shared import ROOT
 
@@ -35,7 +41,11 @@ pytestmark = [
 ]
 
 full = test_store_reading.full
-for _portable in (test_store, test_store_reading, test_store_reading_crash):
+PORTABLE = (
+    *(test_store, test_store_reading, test_store_reading_crash),
+    *(test_store_screening, test_store_screening_crash),
+)
+for _portable in PORTABLE:
     for _name, _test in vars(_portable).items():
         if _name.startswith("test_") and {"store", "full"} & signatures.signature(_test).parameters.keys():
             assert _name not in globals(), f"two tests have the name {_name}"
@@ -119,7 +129,7 @@ def test_migrations_make_the_same_tables(server: str, url: str) -> None:
     engine.dispose()
     open_store(url).close()
     assert tables(url) == migrated
-    assert len(migrated) == 18
+    assert len(migrated) == 21
 
 
 HOLDER = """

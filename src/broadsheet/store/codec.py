@@ -6,6 +6,7 @@ fields and compresses to little beside them. A paper is kept as plain JSON, read
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from dataclasses import fields as dataclass_fields
@@ -265,3 +266,11 @@ def to_micros(moment: datetime) -> int:
 def from_micros(value: int) -> datetime:
     """The UTC time of ``to_micros``."""
     return _EPOCH + timedelta(microseconds=value)
+
+
+def finite(name: str, value: float) -> float:
+    """A number that JSON keeps, a Python one also where it was NumPy's. Raises ValueError, which names it."""
+    number = float(value)
+    if not math.isfinite(number):  # JSON would keep it as null
+        raise ValueError(f"{name} is {number}, which is no number that can be stored")
+    return number

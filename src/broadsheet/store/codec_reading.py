@@ -6,7 +6,6 @@ them. What a newer version adds to the JSON is passed over, what an older one di
 
 from __future__ import annotations
 
-import math
 from datetime import date
 from typing import Any
 
@@ -24,7 +23,7 @@ from broadsheet.model.reading import (
     Section,
     SectionKind,
 )
-from broadsheet.store.codec import dumps, from_micros, pack, paper_fields, paper_from_fields, to_micros, unpack
+from broadsheet.store.codec import dumps, finite, from_micros, pack, paper_fields, paper_from_fields, to_micros, unpack
 
 
 def _interests(interests: tuple[Interest, ...]) -> list[list[str]]:
@@ -55,8 +54,8 @@ def profile_to_json(profile: Profile) -> str:
             "follows": _interests(profile.follows),
             "mutes": _interests(profile.mutes),
             "searches": [[x.id, x.name, x.query, to_micros(x.created)] for x in profile.searches],
-            "risk": _finite("risk", profile.risk),
-            "emphasis": [[name, _finite(f"emphasis of {name}", value)] for name, value in profile.emphasis],
+            "risk": finite("risk", profile.risk),
+            "emphasis": [[name, finite(f"emphasis of {name}", value)] for name, value in profile.emphasis],
             "email": profile.email,
             "webhook": profile.webhook,
         }
@@ -98,8 +97,8 @@ def edition_to_bytes(edition: Edition) -> bytes:
                 "newest_paper": int(edition.newest_paper),
                 "basis": edition.basis,
                 "notes": edition.notes,
-                "risk": _finite("risk", edition.risk),
-                "cap": _finite("cap", edition.cap),
+                "risk": finite("risk", edition.risk),
+                "cap": finite("cap", edition.cap),
             }
         )
     )
@@ -145,9 +144,9 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "id": int(entry.paper.id),
         "related": [int(other) for other in entry.paper.related],
         "paper": paper_fields(entry.paper),
-        "score": _finite("score", entry.score),
-        "parts": {name: _finite(name, value) for name, value in entry.parts.items()},
-        "reasons": [[r.kind, r.text, _finite(r.kind, r.weight), [int(p) for p in r.papers]] for r in entry.reasons],
+        "score": finite("score", entry.score),
+        "parts": {name: finite(name, value) for name, value in entry.parts.items()},
+        "reasons": [[r.kind, r.text, finite(r.kind, r.weight), [int(p) for p in r.papers]] for r in entry.reasons],
         "propensity": float(entry.propensity),
         "explored": bool(entry.explored),
     }
@@ -162,11 +161,3 @@ def _from_entry(fields: dict[str, Any]) -> Entry:
         propensity=fields["propensity"],
         explored=fields["explored"],
     )
-
-
-def _finite(name: str, value: float) -> float:
-    # JSON would keep them as null. NumPy's numbers become Python's.
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name} is {number}, which is no number that can be stored")
-    return number

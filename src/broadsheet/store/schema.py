@@ -1,9 +1,9 @@
 """The tables. Portable between SQLite and PostgreSQL; changed only together with a migration (``migrations/versions``).
 
 Truth: ``records``, ``judgements``, ``aliases``, ``relations``, ``imports``, ``sources``, ``lookups``, and what readers
-did and were given: ``readers``, ``events``, ``editions``, ``shown``, ``deliveries``. Derived from the records and made
-again whenever one changes: ``papers``, ``identifiers``, ``match_keys``. ``changes`` is the outbox that the index is fed
-from.
+did and were given: ``readers``, ``events``, ``editions``, ``shown``, ``deliveries``; and systematic reviews:
+``reviews``, ``review_records``, ``review_events``. Derived from the records and made again whenever one changes:
+``papers``, ``identifiers``, ``match_keys``. ``changes`` is the outbox that the index is fed from.
 
 Ids are given by ``counters``, not by the database's own sequences: a paper's id is never used twice, even after the
 last paper was merged away; and because the counter's row is locked until the transaction ends, numbers of the change
@@ -27,10 +27,10 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = "0003"
+SCHEMA_VERSION = "0004"
 """The newest revision in ``migrations/versions``."""
 
-COUNTERS = ("paper", "record", "change", "judgement", "event")
+COUNTERS = ("paper", "record", "change", "judgement", "event", "review")
 
 metadata = MetaData()
 
@@ -204,5 +204,46 @@ deliveries = Table(
     Column("state", String(20), nullable=False),
     Column("message", Text, nullable=False),
     Column("made", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    sqlite_with_rowid=False,
+)
+
+reviews = Table(
+    "reviews",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("plan", Text, nullable=False),  # Plan as JSON, as the last event that carries one has it
+    Index("ix_reviews_name", "name", unique=True),
+)
+
+review_records = Table(  # never changed; go with their review
+    "review_records",
+    metadata,
+    Column("review", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),  # from 1 without gaps
+    Column("content", LargeBinary, nullable=False),  # PoolRecord as JSON, zstd
+)
+
+review_events = Table(  # append-only; go with their review
+    "review_events",
+    metadata,
+    Column("review", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", BigInteger, primary_key=True, autoincrement=False),  # from 1 within the review
+    Column("kind", String(20), nullable=False),
+    Column("screener", Text, nullable=False),
+    Column("made", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("record", Integer, nullable=False),  # a number of the review's records, or 0
+    Column("stage", String(20), nullable=False),
+    Column("label", String(20)),
+    Column("chosen", String(20)),
+    Column("reasons", Text),  # a list as JSON
+    Column("note", Text, nullable=False),
+    Column("other", Integer, nullable=False),  # a number of the review's records, or 0
+    Column("undoes", BigInteger, nullable=False),  # an event of the review, or 0
+    Column("model", Text, nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("unread", Integer, nullable=False),
+    Column("detail", Text, nullable=False),
     sqlite_with_rowid=False,
 )

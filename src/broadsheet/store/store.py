@@ -38,6 +38,7 @@ from broadsheet.store.database import any_of, file_of, hold, integrity_problems,
 from broadsheet.store.lock import FolderLock, ServerLock, WriterLock
 from broadsheet.store.reading import ReaderStore
 from broadsheet.store.reads import papers_by_id, with_relations
+from broadsheet.store.screening import ScreeningStore
 from broadsheet.store.types import Counts, KnownRecord, WriteBatch, Written
 from broadsheet.store.writes import apply_batch, replace_lookups, replace_source
 
@@ -73,7 +74,7 @@ class Store:
 
     Methods may be called from any thread. All raise StoreError (see ``errors``) when the database fails, is locked by
     another program (BusyError) or is closed. Only one process at a time can write, see ``writing``. ``reading`` has
-    what concerns readers and their editions.
+    what concerns readers and their editions, ``screening`` what concerns systematic reviews.
     """
 
     def __init__(self, engine: Engine, lock: WriterLock, where: str, *, read_only: bool) -> None:
@@ -81,6 +82,7 @@ class Store:
         self.where = where
         self.read_only = read_only
         self.reading = ReaderStore(self._reading, self._writing)
+        self.screening = ScreeningStore(self._reading, self._writing)
         self._lock = lock
         self._closed = False
 
