@@ -2,10 +2,12 @@
 
 from broadsheet.ingest.derive import derive
 from broadsheet.ingest.encoding import encode_pending, forget_gone, passage_text, pending, pending_count
+from broadsheet.ingest.grouping import Grouper, group, record_of_pool
 from broadsheet.ingest.indexing import Follower, drain, index_document, rebuild
 from broadsheet.ingest.judge import merge_papers, split_record
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.pipeline import file_digest, import_items
+from broadsheet.ingest.pooling import contradictions, pool_record
 from broadsheet.ingest.reading import Reading, read
 from broadsheet.ingest.schedule import TROUBLED, next_run, time_of
 
@@ -13,15 +15,18 @@ __all__ = [
     "TROUBLED",
     "Candidate",
     "Follower",
+    "Grouper",
     "Intent",
     "Judgements",
     "Reading",
+    "contradictions",
     "decide",
     "derive",
     "drain",
     "encode_pending",
     "file_digest",
     "forget_gone",
+    "group",
     "import_items",
     "index_document",
     "merge_papers",
@@ -29,8 +34,10 @@ __all__ = [
     "passage_text",
     "pending",
     "pending_count",
+    "pool_record",
     "read",
     "rebuild",
+    "record_of_pool",
     "split_record",
     "time_of",
 ]

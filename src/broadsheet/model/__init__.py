@@ -122,7 +122,8 @@ class Record:
     further bibliographic fields under their BibLaTeX names (``volume``, ``pages``, ``citekey``…), values raw, in the
     source's order. ``counts`` are figures that change by themselves, by name: ``citations``, ``upvotes``, ``comments``.
     ``published`` is the day of the first version, ``added`` when a reader filed the entry in a library of their own.
-    ``former_titles`` are those that the same entry had when it was read before.
+    ``former_titles`` are those that the same entry had when it was read before. ``line`` is where the entry begins in
+    its file, from 1, or 0 where lines mean nothing; it says nothing about the paper, is not compared and not kept.
     """
 
     source: str
@@ -152,6 +153,7 @@ class Record:
     references: tuple[Identifier, ...] = ()
     added: datetime | None = None
     former_titles: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False, repr=False)
 
     @property
     def version(self) -> int:

@@ -134,7 +134,7 @@ class _File:
         if self.parents and ("crossref" in fields or "xdata" in fields):
             fields = inherited(block.kind, fields, self.parent)
         record = record_of(block.kind, citekey, fields, limits)
-        return replace(record, source=source, key=self._key(record, citekey), raw=raw)
+        return replace(record, source=source, key=self._key(record, citekey), raw=raw, line=block.line)
 
     def _key(self, record: Record, citekey: str) -> str:
         """The citation key, or without one a digest of what tells papers apart; unique in the file."""

@@ -16,7 +16,7 @@ import orjson
 from broadsheet.identifiers import find_identifiers
 from broadsheet.model import Record
 from broadsheet.sources.base import Limits, too_many_authors
-from broadsheet.sources.csvform import COLUMNS, MARK, bare
+from broadsheet.sources.csvform import COLUMNS, MARK, SCREENING_COLUMNS, bare
 from broadsheet.sources.headings import DETAILS, KNOWN, WOS_TAGS, heading, kind_of
 from broadsheet.sources.jsonl import record_of
 from broadsheet.sources.naming import Keys, source_of
@@ -75,7 +75,7 @@ class Columns:
         names = [heading(cell) for cell in header]
         self.is_zotero = set(names) >= _ZOTERO
         self.source = source_of(name, "zotero" if self.is_zotero else "table")
-        self.is_own = tuple(header) == COLUMNS
+        self.is_own = tuple(header) in (COLUMNS, SCREENING_COLUMNS)
         self.author_mark = MARK if self.is_zotero or self.is_own else ""
         tagged = {"pt", "ti", "au"} <= set(names)
         ranked = sorted(

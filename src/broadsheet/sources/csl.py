@@ -79,7 +79,7 @@ def read(name: str, data: bytes, limits: Limits) -> Iterator[Entry]:
             if not isinstance(entry, dict):
                 raise FieldError("not an object, which every item of CSL-JSON is")
             record = _record(entry, element.decode().strip(), source, limits)
-            yield replace(record, key=keys.key(_id(entry), record))
+            yield replace(record, key=keys.key(_id(entry), record), line=number)
         except orjson.JSONDecodeError as error:
             yield Refusal(name, number, f"not JSON ({error.msg} at column {error.colno})")
         except FieldError as error:

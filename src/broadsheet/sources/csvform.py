@@ -1,4 +1,4 @@
-"""The table that Broadsheet writes: its columns, and cells that no spreadsheet takes for a formula."""
+"""The tables that Broadsheet writes: their columns, and cells that no spreadsheet takes for a formula."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ COLUMNS = (
     *("url", "pdf", "code", "abstract", "keywords", "areas", "citations", "status", "added"),
     *("journal", "booktitle", "volume", "number", "pages", "publisher", "label", "note"),
 )
+SCREENING_COLUMNS = (
+    *("record_id", "title", "abstract", "authors", "year", "venue", "doi", "arxiv", "openreview", "acl", "pmid"),
+    *("url", "keywords", "file_note", "origin", "origin_key", "repeats", "included", "label_abstract"),
+    *("label_full_text", "reasons", "screening_note", "screener", "decided", "chosen", "model"),
+)
+"""Columns of the records of a review; ``included`` and the bibliographic ones are named as ASReview reads them."""
 MARK = ";"
 """Between the texts of one cell."""
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")

@@ -37,7 +37,7 @@ def export_record(record: Record) -> dict[str, Any]:
     entry: dict[str, Any] = {MARK: _FORMAT}
     for field in fields(Record):
         value = getattr(record, field.name)
-        if value:
+        if value and field.compare:
             write = _WRITERS.get(field.name)
             entry[field.name] = write(value) if write else value
     return entry
@@ -48,7 +48,7 @@ def exported_record(entry: dict[str, Any], limits: Limits) -> Record:
     _check_format(entry, MARK)
     values = {}
     for field in fields(Record):
-        if field.name in entry:
+        if field.name in entry and field.compare:
             read: Callable[[Any], Any] = _READERS.get(field.name, _text)
             try:
                 values[field.name] = read(entry[field.name])

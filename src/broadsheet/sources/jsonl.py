@@ -304,8 +304,8 @@ def parse_entry(line: bytes, *, source: str, where: str, number: int, limits: Li
         if JUDGED in entry:
             return exported_judgement(entry)
         if MARK in entry:
-            return exported_record(entry, limits)
-        record = record_of(entry, line.decode("utf-8").strip(), source, limits)
+            return replace(exported_record(entry, limits), line=number)
+        record = replace(record_of(entry, line.decode("utf-8").strip(), source, limits), line=number)
         is_own = isinstance(own := entry.get("id"), str) and bool(_OWN_ID.fullmatch(own))
         return replace(record, **told_of_paper(entry)) if is_own else record
     except orjson.JSONDecodeError as error:

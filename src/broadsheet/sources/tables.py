@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from broadsheet.errors import InputError
@@ -104,7 +104,7 @@ def entry_of(name: str, columns: Columns, row: Row, limits: Limits) -> Entry:
     if size > limits.max_entry_bytes:
         return Refusal(name, line, too_long(size, limits))
     try:
-        return columns.record(cells, limits)
+        return replace(columns.record(cells, limits), line=line)
     except FieldError as error:
         return Refusal(name, line, str(error))
 

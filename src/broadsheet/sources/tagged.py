@@ -439,6 +439,7 @@ class Records:
             counts=tuple(sorted(draft.counts.items())),
             details=tuple(draft.details.items()),
             references=tuple(one for one in draft.references if one not in draft.identifiers),
+            line=line,
         )
 
     def _key(self, draft: Draft) -> str:
