@@ -89,7 +89,7 @@ class StoppingPlan:
     rule: str = "rank-advantage"
     target: float = DEFAULT_TARGET
     confidence: float = DEFAULT_CONFIDENCE
-    advantage: float = 3.0
+    advantage: float = 2.0
     floor: float = 0.5
     in_a_row: int = 50
     budget: int = 0
@@ -238,7 +238,9 @@ class StopReport:
     ``recall`` is the lower bound on recall that holds with ``confidence``, None where no estimate is possible (also for
     rules without a guarantee); ``missing`` the upper bound on relevant records unread. ``further`` estimates how many
     more records it takes to reach the target if nothing more is found, None where unknown. ``refuted`` says that the
-    audit has refuted the assumption. ``wants`` is what should be read next: ``ranked``, ``audit`` or empty.
+    audit has refuted the assumption. ``advantage`` estimates how many times better than random the ranking is, from
+    where the audit's finds stood in it, with its 95 % interval ``advantage_interval``; None where there was no such
+    find. ``wants`` is what should be read next: ``ranked``, ``audit`` or empty.
     ``sentence`` says all of it in words.
     """
 
@@ -253,6 +255,8 @@ class StopReport:
     further: int | None = None
     assumption: str = ""
     refuted: bool = False
+    advantage: float | None = None
+    advantage_interval: tuple[float, float] | None = None
     wants: str = ""
 
 
@@ -319,12 +323,14 @@ class Agreement:
 class PrismaCounts:
     """The numbers of the PRISMA 2020 flow diagram for new reviews (Page et al., BMJ 372:n71, 2021).
 
-    ``identified`` is by source; ``not_screened`` are records left unread when screening stopped. ``reasons`` counts
+    ``identified`` is by source; ``removed_other`` are entries that could not be screened, without title and abstract;
+    ``not_screened`` are records left unread when screening stopped. ``reasons`` counts
     the exclusions at full text by reason, most first.
     """
 
     identified: tuple[tuple[str, int], ...]
     duplicates: int
+    removed_other: int
     not_screened: int
     screened: int
     excluded: int

@@ -1,0 +1,177 @@
+"""When to stop screening: rules with a guarantee, under a stated assumption, rules of thumb, and all of them together.
+
+A stopper is a declared rule, ``watch(records)`` follows one review with it, step by step. Each goes to and from a small
+plain record. What the rules with a guarantee prove is in learn/evidence.py and broadsheet.stats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from broadsheet.learn.guaranteed import DistributionFree, RankAdvantage
+from broadsheet.learn.stopping import Stopper, Watch, check_target
+from broadsheet.learn.thumbs import Budget, Chao, HypergeometricRanked, IrrelevantInARow, TwoPhase
+from broadsheet.learn.trail import Step, Trail, Verdict
+from broadsheet.model.screening import GuaranteeClass, StoppingPlan
+
+__all__ = [
+    "AllOf",
+    "AnyOf",
+    "Budget",
+    "Chao",
+    "DistributionFree",
+    "HypergeometricRanked",
+    "IrrelevantInARow",
+    "RankAdvantage",
+    "Step",
+    "Stopper",
+    "Trail",
+    "TwoPhase",
+    "Verdict",
+    "Watch",
+    "stopper_from_record",
+    "stopper_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf(Stopper):
+    """Stop when all of the rules say stop: the strongest guarantee among them holds for it."""
+
+    rule: ClassVar[str] = "and"
+    rules: tuple[Stopper, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_rules(self.rules)
+
+    def watch(self, records: int) -> Watch:
+        """Follow a review."""
+        return _JointWatch(self, [rule.watch(records) for rule in self.rules], records)
+
+    def to_record(self) -> dict[str, Any]:
+        """The rules as plain values."""
+        return {"rule": self.rule, "rules": [rule.to_record() for rule in self.rules]}
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(Stopper):
+    """Stop when one of the rules says stop: the weakest guarantee among them holds, with their errors summed."""
+
+    rule: ClassVar[str] = "or"
+    rules: tuple[Stopper, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_rules(self.rules)
+
+    def watch(self, records: int) -> Watch:
+        """Follow a review."""
+        return _JointWatch(self, [rule.watch(records) for rule in self.rules], records)
+
+    def to_record(self) -> dict[str, Any]:
+        """The rules as plain values."""
+        return {"rule": self.rule, "rules": [rule.to_record() for rule in self.rules]}
+
+
+_STRENGTH = (GuaranteeClass.NONE, GuaranteeClass.ASSUMPTION, GuaranteeClass.DISTRIBUTION_FREE)
+
+
+class _JointWatch(Watch):
+    def __init__(self, stopper: AllOf | AnyOf, watches: list[Watch], records: int) -> None:
+        super().__init__(records)
+        self.stopper, self.watches = stopper, watches
+
+    def begin_audit(self, size: int) -> None:
+        super().begin_audit(size)
+        for watch in self.watches:
+            watch.begin_audit(size)
+
+    def fresh(self) -> None:
+        super().fresh()
+        for watch in self.watches:
+            watch.fresh()
+
+    def see(self, step: Step) -> None:
+        super().see(step)
+        for watch in self.watches:
+            watch.see(step)
+
+    @property
+    def recall(self) -> float | None:
+        verdict = self._leading([watch.verdict() for watch in self.watches])
+        return verdict.recall
+
+    def _says_stop(self) -> bool:
+        said = [watch.stopped for watch in self.watches]
+        return all(said) if isinstance(self.stopper, AllOf) else any(said)
+
+    @property
+    def wants(self) -> str:
+        return "" if self.stopped else next((watch.wants for watch in self.watches if watch.wants == "audit"), "ranked")
+
+    def _leading(self, verdicts: list[Verdict]) -> Verdict:
+        """The verdict whose guarantee is that of the whole rule."""
+        pick = max if isinstance(self.stopper, AllOf) else min
+        return pick(verdicts, key=lambda verdict: _STRENGTH.index(verdict.guarantee))
+
+    def verdict(self) -> Verdict:
+        verdicts = [watch.verdict() for watch in self.watches]
+        both = isinstance(self.stopper, AllOf)
+        leading = self._leading(verdicts)
+        open_ones = [verdict for verdict in verdicts if not verdict.stop]
+        further = [verdict.further for verdict in open_ones]
+        known = [count for count in further if count is not None]
+        summed = max(0.0, 1 - sum(1 - verdict.confidence for verdict in verdicts))
+        return replace(
+            leading,
+            rule=f" {self.stopper.rule} ".join(verdict.rule for verdict in verdicts),
+            stop=self.stopped,
+            confidence=leading.confidence if both or not leading.confidence else summed,
+            further=0 if self.stopped else (max if both else min)(known) if known else None,
+            refuted=any(verdict.refuted for verdict in verdicts),
+            wants=self.wants,
+            sentence=" ".join(verdict.sentence for verdict in verdicts),
+        )
+
+
+def _check_rules(rules: tuple[Stopper, ...]) -> None:
+    if not rules:
+        raise ValueError("a joint rule needs one rule or more")
+
+
+def stopper_of(plan: StoppingPlan) -> Stopper:
+    """The rule that a plan declares. Raises ValueError for an unknown rule and parameters out of their range."""
+    for word, joint in ((" or ", AnyOf), (" and ", AllOf)):
+        if word in plan.rule:
+            return joint(tuple(stopper_of(replace(plan, rule=part.strip())) for part in plan.rule.split(word)))
+    makers: dict[str, Callable[[], Stopper]] = {
+        DistributionFree.rule: lambda: DistributionFree(plan.target, plan.confidence),
+        RankAdvantage.rule: lambda: RankAdvantage(plan.target, plan.confidence, plan.advantage, plan.floor),
+        IrrelevantInARow.rule: lambda: IrrelevantInARow(plan.in_a_row),
+        Chao.rule: lambda: Chao(plan.target),
+        Budget.rule: lambda: Budget(plan.budget),
+        HypergeometricRanked.rule: lambda: HypergeometricRanked(plan.target, plan.confidence),
+        TwoPhase.rule: lambda: TwoPhase(plan.target, plan.confidence),
+    }
+    if plan.rule not in makers:
+        raise ValueError(f"there is no stopping rule {plan.rule!r}; there are {', '.join(makers)}")
+    check_target(plan.target, plan.confidence)
+    return makers[plan.rule]()
+
+
+def stopper_from_record(record: Mapping[str, Any]) -> Stopper:
+    """The rule that ``to_record`` wrote. Raises ValueError for an unknown rule or unknown parameters."""
+    values = dict(record)
+    rule = values.pop("rule", None)
+    if rule in (AllOf.rule, AnyOf.rule):
+        rules = tuple(stopper_from_record(part) for part in values["rules"])
+        return AllOf(rules) if rule == AllOf.rule else AnyOf(rules)
+    kinds = (DistributionFree, RankAdvantage, IrrelevantInARow, Budget, Chao, TwoPhase, HypergeometricRanked)
+    for kind in kinds:
+        if kind.rule == rule:
+            try:
+                return kind(**values)
+            except TypeError as error:
+                raise ValueError(f"{rule} does not take {sorted(values)}") from error
+    raise ValueError(f"there is no stopping rule {rule!r}; there are {', '.join(kind.rule for kind in kinds)}")
