@@ -37,6 +37,7 @@ from broadsheet.model import (
 )
 from broadsheet.text import to_html, to_plain
 from tests.fake_daily import FakeDaily
+from tests.fake_screening import FakeScreening
 
 NEWEST = date(2026, 6, 12)
 SICI = "10.1002/(sici)1097-4598(199605)19:5<621::aid-mus10>3.3.co;2-c"
@@ -219,9 +220,11 @@ class FakeLibrary:
     configured: tuple[SourceStatus, ...] = SOURCES
     parts: dict[str, float] = field(default_factory=lambda: {"words": 0.8, "meaning": 0.6})
     daily: FakeDaily = field(init=False)
+    screening: FakeScreening = field(init=False)
 
     def __post_init__(self) -> None:
         self.daily = FakeDaily(self)
+        self.screening = FakeScreening(self)
 
     def _called(self, name: str) -> None:
         self.calls.append(name)

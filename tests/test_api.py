@@ -286,7 +286,8 @@ def test_unknown_addresses_and_methods_are_answered_in_json(client: TestClient) 
 
 def test_the_description_names_every_route_and_parameter(client: TestClient) -> None:
     schema = answer(client, "/api/openapi.json")
-    assert set(schema["paths"]) == {
+    reviews = {path for path in schema["paths"] if path.startswith("/api/reviews")}  # test_web_screening_api has these
+    assert set(schema["paths"]) - reviews == {
         "/api/search",
         "/api/newest",
         "/api/status",
@@ -312,12 +313,12 @@ def test_the_description_names_every_route_and_parameter(client: TestClient) -> 
     named = {p["name"] for p in schema["paths"]["/api/search"]["get"]["parameters"]}
     assert named == {"q", "page", "page_size", "sort", "venue", "area", "subarea", "year", "code"}
     every = [(path, operation) for path, item in schema["paths"].items() for operation in item.values()]
-    assert len(every) == 22
+    assert len([path for path, _ in every if path not in reviews]) == 22
     for path, operation in every:
         assert operation["description"], path
         assert all(p.get("description") for p in operation.get("parameters", []) if p["in"] == "query")
         schema_of_answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
-        assert path == "/api/export" or schema_of_answer["$ref"]
+        assert path.endswith("/export") or schema_of_answer["$ref"]
     references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(schema)))
     assert references == set(schema["components"]["schemas"])
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
-from . import api, api_daily, atom, pages
-from .forms import BodyLimit
+from . import api, api_daily, api_screening, atom, pages
+from .forms import MAX_POOL, BodyLimit
 from .identity import is_loopback
 from .problems import Problems
 from .protocol import LibraryLike
@@ -27,6 +27,7 @@ def create_app(
     host: str = "127.0.0.1",
     allowed_hosts: Sequence[str] = (),
     site_url: str = "",
+    max_upload: int = MAX_POOL,
     now: Callable[[], datetime] = _local_now,
 ) -> FastAPI:
     """The site and the API over a library.
@@ -34,13 +35,14 @@ def create_app(
     ``host`` is the address that the server listens on (``settings.host``): it decides which Host headers are answered,
     next to loopback names and ``allowed_hosts`` (``*`` for any), and whose paper it is: that of the library's default
     reader where only this machine can ask, else that of whoever shows a reader's secret. ``site_url`` is the setting:
-    its host names the entries of feeds. ``now`` gives the date under the masthead.
+    its host names the entries of feeds. ``max_upload`` is how many bytes may be
+    sent at once to fill a review. ``now`` gives the date under the masthead.
     The application neither opens nor closes the library.
     """
     app = FastAPI(
         title="Broadsheet",
         version=VERSION,
-        description="Search over the papers of this library, and the daily paper of a reader.",
+        description="Search over the papers of this library, the daily paper of a reader, and systematic reviews.",
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -51,8 +53,9 @@ def create_app(
     problems.attach(app)
     app.include_router(api.routes(library, app, site))
     app.include_router(api_daily.routes(site))
+    app.include_router(api_screening.routes(site))
     app.include_router(pages.routes(site), include_in_schema=False)
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, pool=max_upload)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_middleware(Shell, names=allowed_names(host, allowed_hosts), refuse=problems.refuse)
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -20,28 +21,35 @@ MAX_BODY = 128 * 1024
 MAX_FILE = 64 * 1024 * 1024
 FILE_PATHS = frozenset({"/interests/import", "/api/import"})
 """Where a file is taken, so that more may be sent."""
+MAX_POOL = 100_000_000
+MAX_FILES = 50
 MAX_FIELDS = 300
+LONGEST_NAME = 200  # characters of a file's name
 LONGEST_VALUE = 500  # characters of a keyword, a name, a place; the library has its own limit
+_POOL_PATHS = re.compile(r"(?:/api)?/reviews/(?:import|[^/]+/files(?:/.*)?)", re.DOTALL)
 _KINDS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
-def limit_of(path: str) -> int:
-    """How many bytes may be sent to an address."""
+def limit_of(path: str, pool: int = MAX_POOL) -> int:
+    """How many bytes may be sent to an address; ``pool`` is the limit where reviews are filled."""
+    if _POOL_PATHS.fullmatch(path):
+        return pool
     return MAX_FILE if path in FILE_PATHS else MAX_BODY
 
 
 class BodyLimit:
     """ASGI middleware that stops reading what is too large: HTTPException 413."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, pool: int = MAX_POOL) -> None:
         self._app = app
+        self._pool = pool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on a request whose body is counted while it is read."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = limit_of(scope["path"])
+        limit = limit_of(scope["path"], self._pool)
         stated = Headers(scope=scope).get("content-length", "")
         seen = 0
 
@@ -59,11 +67,24 @@ class BodyLimit:
 
 
 @dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was sent: its name there, which may be anything, and its content."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a form, and the content of a file that was sent with it."""
+    """The fields of a form, and the files that were sent with it."""
 
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    file: bytes = b""
+    files: Sequence[Upload] = ()
+
+    @property
+    def file(self) -> bytes:
+        """The content of the only file; empty where none was sent."""
+        return self.files[0].content if self.files else b""
 
     def text(self, name: str) -> str:
         """A field in one line, without what cannot be seen; empty where it is not given."""
@@ -138,7 +159,9 @@ async def form_of(request: Request) -> Form:
         raise HTTPException(415)
     try:
         found = await request.form(
-            max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FILE if request.url.path in FILE_PATHS else MAX_BODY
+            max_files=MAX_FILES if _POOL_PATHS.fullmatch(request.url.path) else 1,
+            max_fields=MAX_FIELDS,
+            max_part_size=MAX_FILE if request.url.path in FILE_PATHS else MAX_BODY,
         )
     except HTTPException as error:
         if error.status_code == 413:
@@ -149,13 +172,13 @@ async def form_of(request: Request) -> Form:
 
 async def _gathered(found: FormData) -> Form:
     fields: dict[str, list[str]] = {}
-    file = b""
+    files: list[Upload] = []
     try:
         for name, value in found.multi_items():
             if isinstance(value, UploadFile):
-                file = await value.read()
+                files.append(Upload(clean(value.filename or "")[:LONGEST_NAME], await value.read()))
             else:
                 fields.setdefault(name, []).append(value)
     finally:
         await found.close()
-    return Form(fields, file)
+    return Form(fields, [sent for sent in files if sent.name or sent.content])

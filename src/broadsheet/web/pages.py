@@ -12,7 +12,21 @@ from ..errors import EncoderUnavailableError, NotFoundError
 from ..model import Hit, Paper, Results, Status
 from ..model.reading import Reader
 from ..signing import ACT_PATH
-from . import acting, atom, edition_pages, exports, listing, own_feeds, params, reader_pages, standing, views
+from . import (
+    acting,
+    atom,
+    edition_pages,
+    exports,
+    listing,
+    own_feeds,
+    params,
+    reader_pages,
+    screening_files,
+    screening_forms,
+    screening_pages,
+    standing,
+    views,
+)
 from .identity import NobodyError
 from .protocol import LibraryLike
 from .site import Page, Site
@@ -195,7 +209,7 @@ def opensearch(site: Site, request: Request) -> Response:
 
 def robots(site: Site, request: Request) -> Response:
     """Crawlers may read papers; the endless combinations of a search are not for them."""
-    return PlainTextResponse("User-agent: *\nDisallow: /search\nDisallow: /api/\nDisallow: /r/\n")
+    return PlainTextResponse("User-agent: *\nDisallow: /search\nDisallow: /api/\nDisallow: /r/\nDisallow: /reviews\n")
 
 
 def favicon(site: Site, request: Request) -> Response:
@@ -222,6 +236,8 @@ PAGES: list[tuple[str, Page]] = [
     *((f"/paper/{{number:int}}.{form.ending}", paper_file(form)) for form in exports.FORMS),
     ("/paper/{reference:path}", paper),
     *reader_pages.PAGES,
+    *screening_pages.PAGES,
+    *screening_files.PAGES,
     (ACT_PATH, acting.confirm),
     *own_feeds.PAGES,
     ("/status", status),
@@ -231,7 +247,7 @@ PAGES: list[tuple[str, Page]] = [
     ("/favicon.svg", favicon),
     ("/static/{name}", static),
 ]
-POSTS: list[tuple[str, acting.Post]] = [("/act", acting.act), *reader_pages.POSTS]
+POSTS: list[tuple[str, acting.Post]] = [("/act", acting.act), *reader_pages.POSTS, *screening_forms.POSTS]
 
 
 def routes(site: Site) -> APIRouter:

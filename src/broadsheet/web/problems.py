@@ -17,6 +17,7 @@ from ..errors import (
     EncoderUnavailableError,
     IndexDamagedError,
     InputError,
+    MissingExtraError,
     NotFoundError,
 )
 from .identity import ForeignError, NobodyError
@@ -32,6 +33,7 @@ HEADINGS = {
     413: "Too much at once",
     415: "That cannot be read",
     500: "A fault of ours",
+    501: "Not installed here",
     503: "Not at this moment",
 }
 CODES = {
@@ -99,6 +101,8 @@ class Problems:
             return self.refuse(request, 403, "foreign", str(error))
         if isinstance(error, NotFoundError):
             return self.refuse(request, 404, "not_found", str(error))
+        if isinstance(error, MissingExtraError):
+            return self.refuse(request, 501, "missing_extra", str(error))
         if isinstance(error, InputError):
             return self.refuse(request, 400, "bad_request", str(error))
         log.error("request %s failed: %s", request_id(request), error, exc_info=error)

@@ -19,6 +19,7 @@ from ..model.reading import (
     SavedSearch,
     Today,
 )
+from .screening_protocol import ScreeningLike
 
 
 class DailyLike(Protocol):
@@ -162,6 +163,11 @@ class LibraryLike(Protocol):
     @property
     def daily(self) -> DailyLike:
         """The daily paper."""
+        ...
+
+    @property
+    def screening(self) -> ScreeningLike:
+        """Systematic reviews."""
         ...
 
     def search(

@@ -18,7 +18,7 @@ from ..errors import BusyError
 from ..identifiers import url_of
 from ..model import SourceStatus, Status
 from ..model.reading import Reader
-from . import atom, daily_views, facts, identity, params, standing, views
+from . import atom, daily_views, facts, identity, params, screening_views, standing, views
 from .assets import Assets
 from .protocol import LibraryLike
 
@@ -63,8 +63,8 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters.update(views.FILTERS | facts.FILTERS | daily_views.FILTERS)
-        self._templates.globals.update(views.GLOBALS | daily_views.GLOBALS)
+        self._templates.filters.update(views.FILTERS | facts.FILTERS | daily_views.FILTERS | screening_views.FILTERS)
+        self._templates.globals.update(views.GLOBALS | daily_views.GLOBALS | screening_views.GLOBALS)
         self._templates.filters["local_day"] = self._local_day
         self._templates.globals.update(asset=self.assets.url, version=VERSION, url_of=url_of)
 

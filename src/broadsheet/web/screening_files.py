@@ -1,0 +1,148 @@
+"""What is taken away from a systematic review: the flow diagram, and the review as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from ..errors import InputError
+from ..text import fold
+from .exports import PIECE, Download
+from .screening_visit import ReviewPage, Visit, address, visited
+from .site import Page
+
+
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """A form of export: its name for the library, the file's ending, its media type, and a word for the reader."""
+
+    name: str
+    ending: str
+    media_type: str
+    title: str
+    about: str
+
+
+FILE_FORMS = (
+    FileForm(
+        "record",
+        "jsonl",
+        "application/jsonl; charset=utf-8",
+        "Whole review",
+        "Plan, records, every decision with its time, who, why and the model’s version, and all stop statements: "
+        "what anyone needs to replay it exactly, or to take it in elsewhere.",
+    ),
+    FileForm(
+        "ris",
+        "ris",
+        "application/x-research-info-systems; charset=utf-8",
+        "RIS",
+        "For reference managers; labels in notes as ASReview writes and reads them.",
+    ),
+    FileForm("csv", "csv", "text/csv; charset=utf-8", "CSV", "A table with ASReview’s column names."),
+    FileForm("tsv", "tsv", "text/tab-separated-values; charset=utf-8", "TSV", "The same, parted by tabs."),
+    FileForm(
+        "xlsx",
+        "xlsx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "Excel",
+        "The same as a workbook.",
+    ),
+    FileForm("json", "json", "application/json", "JSON", "Records with their labels as one JSON document."),
+)
+FORM_OF = {form.name: form for form in FILE_FORMS}
+
+
+def prisma(visit: Visit) -> Response:
+    """The PRISMA 2020 flow diagram and its numbers."""
+    return visit.render("review_prisma.html", current="prisma", counts=visit.screening.prisma(visit.name))
+
+
+def prisma_svg(visit: Visit) -> Response:
+    """The diagram as SVG."""
+    return _picture(visit, visit.screening.prisma_svg(visit.name).encode(), "image/svg+xml", "svg")
+
+
+def prisma_png(visit: Visit) -> Response:
+    """The diagram as PNG."""
+    return _picture(visit, visit.screening.prisma_png(visit.name), "image/png", "png")
+
+
+def _picture(visit: Visit, body: bytes, media_type: str, ending: str) -> Response:
+    kind = "attachment" if visit.request.query_params.get("download") else "inline"
+    headers = {
+        "content-disposition": f'{kind}; filename="{file_name(visit, "prisma")}.{ending}"',
+        "cache-control": "private, no-store",
+    }
+    return Response(body, media_type=media_type, headers=headers)
+
+
+def file_name(visit: Visit, what: str = "") -> str:
+    """``sleep-apnoea-prisma``: letters and digits of ASCII only, which every system can store."""
+    words = "".join(c if c.isascii() and c.isalnum() else " " for c in fold(visit.review.name)).split()
+    return "-".join([part for part in ("-".join(words)[:40].rstrip("-") or f"review-{visit.review.id}", what) if part])
+
+
+def export(visit: Visit) -> Response:
+    """The forms in which a review can be taken away."""
+    return visit.render("review_export.html", current="export", forms=FILE_FORMS, withheld=withheld(visit))
+
+
+WITHHELD = (
+    "This review is blinded and not finished yet: its files would show what others decided. They are given "
+    "when every record is decided or screening was stopped; whoever runs the library can export it at any time with "
+    "`broadsheet screen export`."
+)
+
+
+def withheld(visit: Visit) -> str:
+    """Why files are not given to this reader; empty where they are."""
+    inside = visit.blinded and visit.screener in visit.review.plan.screeners
+    return WITHHELD if inside and visit.progress().phase != "done" else ""
+
+
+def export_file(form: FileForm) -> ReviewPage:
+    """The page that gives a review as a file of a form."""
+
+    def page(visit: Visit) -> Response:
+        return download(visit, form)
+
+    return page
+
+
+def download(visit: Visit, form: FileForm) -> Response:
+    """A review as a file; what fails before its first piece is answered as an error. Raises InputError if withheld."""
+    if why := withheld(visit):
+        raise InputError(why)
+    pieces = _generated(visit.screening.export(visit.name, form.name))
+    headers = {
+        "content-disposition": f'attachment; filename="{file_name(visit)}.{form.ending}"',
+        "content-type": form.media_type,
+        "cache-control": "private, no-store",
+    }
+    first = next(pieces, b"")
+    return Response(headers=headers) if visit.request.method == "HEAD" else Download(first, pieces, headers)
+
+
+def _generated(pieces: Iterator[bytes]) -> Generator[bytes]:
+    """The same bytes in fewer pieces: each is a turn of a worker thread."""
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= PIECE:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
+
+
+PAGES: list[tuple[str, Page]] = [
+    address("/prisma", visited(prisma)),
+    address("/prisma.svg", visited(prisma_svg)),
+    address("/prisma.png", visited(prisma_png)),
+    address("/export", visited(export)),
+    *(address(f"/export/{form.name}", visited(export_file(form))) for form in FILE_FORMS),
+]

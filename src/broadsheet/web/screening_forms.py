@@ -1,0 +1,299 @@
+"""The forms of systematic reviews: parse, one call of ``library.screening``, and on to the next page."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..errors import InputError
+from ..model.reading import Reader
+from ..model.screening import Chosen, Criterion, Label, Offer, Plan, PoolSummary, Sharing, StoppingPlan
+from . import params
+from .acting import Post, see
+from .forms import Form, Upload
+from .params import ParameterError, one_of, whole_number
+from .screening_pages import as_chosen, following
+from .screening_views import MODES, RULES
+from .screening_visit import ROOT, Visit, address, posted
+from .site import Site
+
+MOST_PRIORS = 500
+MOST_HITS = 100_000
+LONGEST_TEXT = 20_000
+DECIDING = (Label.INCLUDE, Label.EXCLUDE, Label.LATER)
+_CODE = re.compile(r"([^\s:]{1,20}):\s*(.*)")
+_BETWEEN = re.compile(r"[\s,;]+")
+
+
+# --------------------------------------------------------------------------------------------------------------- plan
+
+
+def criteria(including: str, excluding: str) -> tuple[Criterion, ...]:
+    """Criteria from lines, each ``CODE: text`` or a text alone, which is then numbered: I1, I2, E1, E2."""
+    found: list[Criterion] = []
+    taken: set[str] = set()
+    for letter, text, excludes in (("I", including, False), ("E", excluding, True)):
+        for line in filter(None, map(params.clean, text.splitlines())):
+            known = _CODE.fullmatch(line)
+            code = known[1] if known else _free(letter, taken)
+            found.append(Criterion(code, known[2] if known else line, excludes))
+            taken.add(code)
+    return tuple(found)
+
+
+def _free(letter: str, taken: set[str]) -> str:
+    number = 1
+    while f"{letter}{number}" in taken:
+        number += 1
+    return f"{letter}{number}"
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Words or names written one a line or parted by commas, each once."""
+    return tuple(dict.fromkeys(filter(None, (params.clean(part) for part in re.split(r"[\n,;，；、]", text)))))
+
+
+def long_text(form: Form, name: str) -> str:
+    """A field of several lines. Raises ParameterError where it is too long."""
+    text = form.raw(name).replace("\r\n", "\n").strip()
+    if len(text) > LONGEST_TEXT:
+        raise ParameterError(name, f"may have at most {LONGEST_TEXT:,} characters")
+    return text
+
+
+def changes_of(form: Form) -> dict[str, Any]:
+    """What a form says of the plan: fields of ``Plan`` and of ``StoppingPlan`` by name. Raises ParameterError."""
+    fields = form.fields
+    found: dict[str, Any] = {name: long_text(form, name) for name in ("question", "description") if name in fields}
+    if "include" in fields or "exclude" in fields:
+        found["criteria"] = criteria(long_text(form, "include"), long_text(form, "exclude"))
+    found |= {name: listed(long_text(form, name)) for name in ("terms", "screeners") if name in fields}
+    if "sharing" in fields:
+        found["sharing"] = Sharing(one_of("sharing", form.text("sharing"), [kind.value for kind in Sharing]))
+    return found | stopping_of(form)
+
+
+def stopping_of(form: Form) -> dict[str, Any]:
+    """What a form says of the stopping plan; shares are given in percent. Raises ParameterError."""
+    found: dict[str, Any] = {}
+    for name in ("target", "confidence", "floor"):
+        if form.text(name):
+            found[name] = round(form.decimal(name, 0, 100) / 100, 10)
+    if form.text("advantage"):
+        found["advantage"] = form.decimal("advantage", 1, 1_000)
+    for name, low in (("in_a_row", 1), ("budget", 0)):
+        if form.text(name):
+            found[name] = whole_number(name, form.text(name), low=low, high=10**9)
+    if form.text("rule"):
+        rule = form.text("rule")
+        second, joined = form.text("second"), form.text("joined")
+        if second and joined:
+            one_of("second", second, RULES)
+            rule = f"{rule} {one_of('joined', joined, ('or', 'and'))} {second}"
+        found["rule"] = rule
+    return found
+
+
+def create(site: Site, request: Request, form: Form, reader: Reader) -> Response:
+    """Begin a review."""
+    given = changes_of(form)
+    stopping = {name: given.pop(name) for name in StoppingPlan.__dataclass_fields__ if name in given}
+    plan = Plan(**given, stopping=StoppingPlan(**stopping))
+    made = site.library.screening.create(form.text("name"), plan, screener=reader.name)
+    return see(f"{ROOT}/{made.id}")
+
+
+def take_in(site: Site, request: Request, form: Form, reader: Reader) -> Response:
+    """Take in a review that was exported whole."""
+    if not form.files:
+        raise InputError("No file was chosen: take the one that “Whole review” under “Export” gives.")
+    made = site.library.screening.import_(io.BytesIO(form.file), form.text("name"), screener=reader.name)
+    return see(f"{ROOT}/{made.id}")
+
+
+def change(visit: Visit, form: Form) -> Response:
+    """Change the plan."""
+    visit.screening.change(visit.name, screener=visit.screener, **changes_of(form))
+    return see(visit.url("/settings", done="plan"))
+
+
+def remove(visit: Visit, form: Form) -> Response:
+    """Remove the review, where its name is written out."""
+    if form.text("sure") != params.clean(visit.review.name):
+        raise InputError(f"Nothing was removed: write the review’s name, {visit.review.name}, to say that you mean it.")
+    visit.screening.remove(visit.name)
+    return see(ROOT)
+
+
+# --------------------------------------------------------------------------------------------------------------- pool
+
+
+def filled(visit: Visit) -> Response:
+    """Back to the pool, whose list says what came of each source."""
+    return see(visit.url(done="added") + "#pool")
+
+
+def add_files(visit: Visit, form: Form) -> Response:
+    """Fill the pool from files."""
+    if not form.files:
+        raise InputError("No file was chosen: take RIS, nbib, BibTeX, CSV, TSV, XLSX or JSON Lines.")
+    for sent in form.files:
+        add_file(visit, sent)
+    return filled(visit)
+
+
+def add_file(visit: Visit, sent: Upload) -> PoolSummary:
+    """Fill the pool from a file that was sent."""
+    source = sent.name.replace("\\", "/").rpartition("/")[2] or "file"
+    return visit.screening.add_stream(visit.name, io.BytesIO(sent.content), source, screener=visit.screener)
+
+
+def add_search(visit: Visit, form: Form) -> Response:
+    """Fill the pool with what a search finds."""
+    query = form.text("query")
+    if len(query) > params.MAX_QUERY:
+        raise ParameterError("query", f"may have at most {params.MAX_QUERY:,} characters")
+    limit = whole_number("limit", form.text("limit") or "1000", low=1, high=MOST_HITS)
+    visit.screening.add_search(visit.name, query, limit=limit, screener=visit.screener)
+    return filled(visit)
+
+
+def add_saved_search(visit: Visit, form: Form) -> Response:
+    """Fill the pool with what a saved search finds."""
+    limit = whole_number("limit", form.text("limit") or "1000", low=1, high=MOST_HITS)
+    visit.screening.add_saved_search(
+        visit.name, form.number("search"), reader=visit.screener, limit=limit, screener=visit.screener
+    )
+    return filled(visit)
+
+
+def add_papers(visit: Visit, form: Form) -> Response:
+    """Fill the pool with papers of the library."""
+    names = [part for part in _BETWEEN.split(long_text(form, "papers")) if params.clean(part)]
+    if not names:
+        raise ParameterError("papers", "name papers by number, arXiv id, DOI or address")
+    found = [params.paper_reference(name) for name in names]
+    visit.screening.add_papers(visit.name, found, screener=visit.screener)
+    return filled(visit)
+
+
+def prior(visit: Visit, form: Form) -> Response:
+    """Say what is known of records before they are screened."""
+    label = Label(one_of("label", form.text("label"), [Label.INCLUDE.value, Label.EXCLUDE.value]))
+    numbers = [part for part in _BETWEEN.split(form.raw("numbers").strip()) if part]
+    if not 0 < len(numbers) <= MOST_PRIORS:
+        raise ParameterError("numbers", f"name from 1 to {MOST_PRIORS} records by their numbers in the pool")
+    found = [whole_number("numbers", number, low=1, high=params.MAX_ID) for number in numbers]
+    visit.screening.prior(visit.name, found, label, visit.screener, stage=visit.stage)
+    return see(form.back(visit.url(done="prior")))
+
+
+# ---------------------------------------------------------------------------------------------------------- decisions
+
+
+def decide(visit: Visit, form: Form) -> Response:
+    """Decide the record that the form was made for, and go on to the next one.
+
+    What was sent twice is taken once. Where another screener of a shared review decided meanwhile, nothing is kept, and
+    the reader sees it.
+    """
+    number = form.number("record")
+    label = Label(one_of("label", form.text("label"), [known.value for known in DECIDING]))
+    mode = one_of("mode", form.text("mode") or "auto", MODES)
+    found = visit.record(number)
+    held = visit.held(found)
+    shown = form.text("held")
+    if held is not None and held.value != shown and held is not found.own and held is not label:
+        return see(visit.url(f"/screen/{number}", note="meanwhile"))
+    reasons, note = tuple(form.texts("reason")), long_text(form, "note")
+    again = held is label and found.own is label and set(reasons) == set(found.reasons) and note == found.note
+    if not again:
+        offer = Offer(found.record, Chosen.MANUAL)
+        if form.text("by"):
+            offer = as_chosen(offer, form.text("by"), form.text("place"), form.text("unread"), form.text("model"))
+        visit.screening.decide(
+            visit.name, number, label, visit.screener, stage=visit.stage, reasons=reasons, note=note, offer=offer
+        )
+    if form.text("back"):
+        return see(form.back())
+    return see(following(visit, mode, was=number))
+
+
+def undo(visit: Visit, form: Form) -> Response:
+    """Take back a decision, and show its record again as it was offered then."""
+    event = form.number("event") if form.text("event") else None
+    undone = visit.screening.undo(visit.name, visit.screener, event=event)
+    if form.text("back"):
+        return see(form.back())
+    if undone is None:
+        return see(visit.url("/screen"))
+    taken = next((e for e in visit.screening.history(visit.name, undone.record) if e.id == undone.undoes), None)
+    how: dict[str, object] = {"undone": 1}
+    if taken is not None and taken.chosen is not None and taken.chosen.value != "prior":
+        how |= {"by": taken.chosen.value, "place": taken.place, "unread": taken.unread, "model": taken.model}
+    return see(visit.url(f"/screen/{undone.record}", **how))
+
+
+def resolve(visit: Visit, form: Form) -> Response:
+    """Decide a conflict."""
+    label = Label(one_of("label", form.text("label"), [Label.INCLUDE.value, Label.EXCLUDE.value]))
+    visit.screening.resolve(
+        visit.name,
+        form.number("record"),
+        label,
+        visit.screener,
+        stage=visit.stage,
+        reasons=tuple(form.texts("reason")),
+        note=long_text(form, "note"),
+    )
+    return see(visit.url("/conflicts"))
+
+
+def twin(visit: Visit, form: Form) -> Response:
+    """Say that a record repeats another."""
+    number = form.number("record")
+    visit.screening.twin(visit.name, number, form.number("other"), visit.screener)
+    return see(visit.url(f"/records/{number}", done="twin"))
+
+
+def apart(visit: Visit, form: Form) -> Response:
+    """Say that a record repeats no other."""
+    number = form.number("record")
+    visit.screening.apart(visit.name, number, visit.screener)
+    return see(visit.url(f"/records/{number}", done="apart"))
+
+
+def stop(visit: Visit, form: Form) -> Response:
+    """End screening, and keep what can be said now."""
+    visit.screening.stop(visit.name, visit.screener, stage=visit.stage)
+    return see(visit.url(done="stop"))
+
+
+def reopen(visit: Visit, form: Form) -> Response:
+    """Take screening up again."""
+    visit.screening.reopen(visit.name, visit.screener, stage=visit.stage)
+    return see(visit.url(done="reopen"))
+
+
+POSTS: list[tuple[str, Post]] = [
+    (ROOT, create),
+    (f"{ROOT}/import", take_in),
+    address("/settings", posted(change)),
+    address("/remove", posted(remove)),
+    address("/files", posted(add_files)),
+    address("/search", posted(add_search)),
+    address("/saved-search", posted(add_saved_search)),
+    address("/papers", posted(add_papers)),
+    address("/prior", posted(prior)),
+    address("/decide", posted(decide)),
+    address("/undo", posted(undo)),
+    address("/resolve", posted(resolve)),
+    address("/twin", posted(twin)),
+    address("/apart", posted(apart)),
+    address("/stop", posted(stop)),
+    address("/reopen", posted(reopen)),
+]

@@ -1,0 +1,278 @@
+"""The pages of systematic reviews: each asks ``library.screening`` once or twice, and renders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import tzinfo
+from itertools import islice
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from ..errors import NotFoundError
+from ..identifiers import url_of
+from ..model.screening import Chosen, Conflict, Offer, ReviewEvent, ReviewEventKind, StoppingPlan
+from . import params
+from .params import MAX_ID, ParameterError, clean, one_of, whole_number
+from .screening_curve import curve
+from .screening_views import MODES, SHOWN_LABELS, clock, details, rule_parts
+from .screening_visit import ROOT, Visit, address, visited
+from .site import Page, Site
+
+ROWS = 50
+EVENTS = 200
+DONE = {
+    "plan": "The plan is changed. What was read before it stays, and every statement says when it was changed.",
+    "added": "Added to the pool.",
+    "prior": "Taken as known before screening.",
+    "twin": "Said to repeat the other: one decision now counts for both, once.",
+    "apart": "Said to repeat no other.",
+    "stop": "Stopped. The statement is kept in the history.",
+    "reopen": "Taken up again.",
+}
+"""What was just done, in words of ours: an address must not be able to put any there."""
+DECISIONS = (ReviewEventKind.DECIDE, ReviewEventKind.RESOLVE)
+
+
+def reviews(site: Site, request: Request) -> Response:
+    """All reviews, and a form that begins one."""
+    reader = site.known(request)
+    found = site.library.screening.reviews()
+    return site.render(
+        "reviews.html", reader=reader, foot=site.status(), reviews=found, default_stopping=StoppingPlan()
+    )
+
+
+def overview(visit: Visit) -> Response:
+    """Where a review stands: the statement, the curve, the pool and how to fill it."""
+    progress = visit.progress(curve=True)
+    events = visit.screening.history(visit.name, screener=visit.viewer)
+    added = [(event, details(event)) for event in events if event.kind is ReviewEventKind.ADD]
+    return visit.render(
+        "review.html",
+        current="overview",
+        progress=progress,
+        picture=curve(progress.curve, target=progress.report.target, records=progress.records),
+        added=[(str(detail.get("source", "")), detail, clock(event.moment, _zone(visit))) for event, detail in added],
+        stopped=_stopped(events, visit),
+        note=_note(visit),
+        searches=visit.reader.profile.searches,
+    )
+
+
+def _note(visit: Visit) -> str:
+    return DONE.get(visit.request.query_params.get("done", ""), "")
+
+
+def _zone(visit: Visit) -> tzinfo | None:
+    return visit.site.now().tzinfo
+
+
+def _stopped(events: Sequence[ReviewEvent], visit: Visit) -> bool:
+    """Whether screening of this stage was ended and not taken up again."""
+    ends = [
+        event
+        for event in events
+        if event.kind in (ReviewEventKind.STOP, ReviewEventKind.REOPEN) and event.stage is visit.stage
+    ]
+    return bool(ends) and ends[-1].kind is ReviewEventKind.STOP
+
+
+def settings(visit: Visit) -> Response:
+    """The plan: question, criteria, who screens, when to stop."""
+    return visit.render(
+        "review_settings.html",
+        current="settings",
+        progress=visit.progress(),
+        plan=visit.review.plan,
+        rule=rule_parts(visit.review.plan.stopping.rule),
+        note=_note(visit),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- screening
+
+
+def following(visit: Visit, mode: str = "auto", **params: object) -> str:
+    """The address of the record to screen next."""
+    offer = visit.screening.next(visit.name, visit.screener, stage=visit.stage, mode=mode)
+    kept = {"mode": mode if mode != "auto" else "", **params}
+    return visit.offered(offer, **kept) if offer else visit.url("/screen", end=1, **kept)
+
+
+def screen(visit: Visit) -> Response:
+    """The record to screen next, at an address of its own; or that none is left."""
+    asked = visit.request.query_params
+    mode = one_of("mode", asked.get("mode") or "auto", MODES)
+    if visit.may_screen and not asked.get("end"):
+        return RedirectResponse(following(visit, mode, was=asked.get("was", "")), 302)
+    return visit.render("review_none.html", current="screen", progress=visit.progress(), mode=mode, **_last(visit))
+
+
+def screened(visit: Visit) -> Response:
+    """One record to decide, with what was decided of it before."""
+    number = int(visit.request.path_params["number"])
+    found = visit.record(number)
+    offer = chosen_as(visit.screening.look(visit.name, number, visit.screener, stage=visit.stage), visit)
+    asked = visit.request.query_params
+    return visit.render(
+        "review_screen.html",
+        current="screen",
+        progress=visit.progress(),
+        offer=offer,
+        found=found,
+        held=visit.held(found),
+        mode=one_of("mode", asked.get("mode") or "auto", MODES),
+        meanwhile=asked.get("note") == "meanwhile",
+        links=links_of(offer),
+        **_last(visit),
+    )
+
+
+def chosen_as(offer: Offer, visit: Visit) -> Offer:
+    """An offer with what the address says of how it was chosen; without that it was picked by hand."""
+    asked = visit.request.query_params
+    if not asked.get("by"):
+        return offer
+    return as_chosen(offer, asked["by"], asked.get("place", ""), asked.get("unread", ""), asked.get("model", ""))
+
+
+def as_chosen(offer: Offer, by: str, place: str, unread: str, model: str) -> Offer:
+    """An offer as an address or a form says that it was made. Raises ParameterError."""
+    chosen = Chosen(one_of("by", by, [known.value for known in Chosen if known is not Chosen.PRIOR]))
+    at = whole_number("place", place or "0", low=0, high=MAX_ID)
+    among = whole_number("unread", unread or "0", low=0, high=MAX_ID)
+    if at >= among and at:
+        raise ParameterError("place", f"must be below {among}, the number of unread records")
+    return replace(offer, chosen=chosen, place=at, unread=among, model=clean(model)[:200])
+
+
+def links_of(offer: Offer) -> list[tuple[str, str]]:
+    """Where a record can be read: (name, address)."""
+    found = [(identifier.scheme.value.upper(), url_of(identifier)) for identifier in offer.record.identifiers]
+    if offer.record.url.startswith(("https://", "http://")):
+        found.append(("Page", offer.record.url))
+    return [(name, url) for name, url in dict.fromkeys(found) if url]
+
+
+def _last(visit: Visit) -> dict[str, object]:
+    """The decision that was taken last, to be named and to be taken back."""
+    asked = visit.request.query_params
+    found: dict[str, object] = {"was": None, "was_event": None, "undone": asked.get("undone") == "1"}
+    if not (asked.get("was", "").isdigit() and len(asked["was"]) <= params.MAX_ID_DIGITS):
+        return found
+    number = int(asked["was"])
+    with suppress(NotFoundError):  # an address that somebody wrote by hand
+        event = last_decision(visit, number)
+        if event is not None:
+            found |= {"was": visit.record(event.record).record, "was_event": event}
+    return found
+
+
+def last_decision(visit: Visit, number: int) -> ReviewEvent | None:
+    """The last decision of this screener on a record that was not taken back."""
+    events = visit.screening.history(visit.name, number, screener=visit.viewer)
+    undone = {event.undoes for event in events if event.kind is ReviewEventKind.UNDO}
+    own = [e for e in events if e.kind in DECISIONS and e.screener == visit.screener and e.stage is visit.stage]
+    return next((event for event in reversed(own) if event.id not in undone), None)
+
+
+# ------------------------------------------------------------------------------------------------- records and events
+
+
+def records(visit: Visit) -> Response:
+    """The pool, as this screener may see it."""
+    asked = visit.request.query_params
+    label = one_of("label", asked.get("label", ""), SHOWN_LABELS)
+    query = clean(asked.get("q", ""))[:500]
+    after = whole_number("after", asked.get("after") or "0", low=0, high=MAX_ID)
+    found = visit.screening.records(
+        visit.name,
+        label=label,
+        query=query,
+        stage=visit.stage,
+        screener=visit.viewer,
+        limit=ROWS + 1,
+        after=after,
+    )
+    more = found[ROWS - 1].record.number if len(found) > ROWS else 0
+    return visit.render(
+        "review_records.html",
+        current="records",
+        found=found[:ROWS],
+        label=label,
+        query=query,
+        after=after,
+        more=visit.url("/records", label=label, q=query, after=more) if more else "",
+    )
+
+
+def record(visit: Visit) -> Response:
+    """A record of the pool and all that happened to it and its twins."""
+    number = int(visit.request.path_params["number"])
+    found = visit.record(number)
+    events = visit.screening.history(visit.name, number, screener=visit.viewer)
+    return visit.render(
+        "review_record.html",
+        current="records",
+        found=found,
+        held=visit.held(found),
+        offer=visit.screening.look(visit.name, number, visit.screener, stage=visit.stage),
+        events=[(event, clock(event.moment, _zone(visit))) for event in reversed(events)],
+        note=_note(visit),
+        undoable=undoable(visit, events),
+    )
+
+
+def undoable(visit: Visit, events: Sequence[ReviewEvent]) -> set[int]:
+    """Events that stand and that this reader may take back: in a blinded review only what he did himself."""
+    undone = {event.undoes for event in events}
+    kinds = (*DECISIONS, ReviewEventKind.TWIN, ReviewEventKind.APART)
+    own = [e for e in events if not visit.blinded or e.screener == visit.screener]
+    return {event.id for event in own if visit.may_screen and event.kind in kinds and event.id not in undone}
+
+
+def history(visit: Visit) -> Response:
+    """All that happened to a review, newest first."""
+    before = whole_number("before", visit.request.query_params.get("before") or "0", low=0, high=MAX_ID)
+    events = visit.screening.history(visit.name, screener=visit.viewer)
+    earlier = (event for event in reversed(events) if not before or event.id < before)
+    shown = list(islice(earlier, EVENTS + 1))
+    older = visit.url("/history", before=shown[EVENTS - 1].id) if len(shown) > EVENTS else ""
+    rows = [(event, clock(event.moment, _zone(visit))) for event in shown[:EVENTS]]
+    return visit.render("review_history.html", current="history", events=rows, older=older, first=not before)
+
+
+def open_conflicts(visit: Visit) -> list[Conflict]:
+    """Conflicts that this reader may see: in a blinded review, only of records that he decided himself."""
+    found = visit.screening.conflicts(visit.name, stage=visit.stage)
+    if not (visit.blinded and visit.screener in visit.review.plan.screeners):
+        return list(found)
+    return [c for c in found if any(event.screener == visit.screener for event in c.decisions)]
+
+
+def conflicts(visit: Visit) -> Response:
+    """Records that screeners decided differently."""
+    return visit.render("review_conflicts.html", current="conflicts", conflicts=open_conflicts(visit))
+
+
+def agreement(visit: Visit) -> Response:
+    """Cohen's kappa of each two screeners."""
+    pairs = visit.screening.agreement(visit.name, stage=visit.stage)
+    return visit.render("review_agreement.html", current="agreement", pairs=pairs)
+
+
+PAGES: list[tuple[str, Page]] = [
+    (ROOT, reviews),
+    address("", visited(overview)),
+    address("/settings", visited(settings)),
+    address("/screen", visited(screen)),
+    address("/screen/{number:int}", visited(screened)),
+    address("/records", visited(records)),
+    address("/records/{number:int}", visited(record)),
+    address("/history", visited(history)),
+    address("/conflicts", visited(conflicts)),
+    address("/agreement", visited(agreement)),
+]

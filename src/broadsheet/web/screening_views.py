@@ -1,0 +1,300 @@
+"""How a systematic review reads on a page: highlights, labels, why a record is offered, what happened. All pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from ..model.screening import (
+    Chosen,
+    Criterion,
+    GuaranteeClass,
+    Highlight,
+    Label,
+    Offer,
+    Plan,
+    PoolRecord,
+    ReviewEvent,
+    ReviewEventKind,
+    Stage,
+    StoppingPlan,
+    StopReport,
+)
+from .views import number, percent
+
+LABEL_NAMES = {Label.INCLUDE: "Include", Label.EXCLUDE: "Exclude", Label.LATER: "Later"}
+LABEL_DONE = {Label.INCLUDE: "Included", Label.EXCLUDE: "Excluded", Label.LATER: "Put off"}
+STAGE_NAMES = {Stage.ABSTRACT: "Title and abstract", Stage.FULL_TEXT: "Full text"}
+MODES = {
+    "auto": "as the stopping rule wants",
+    "ranked": "likeliest first",
+    "audit": "the audit’s order",
+    "random": "at random",
+}
+CHOSEN_NAMES = {
+    Chosen.PRIOR: "Known before",
+    Chosen.RANKED: "Ranked",
+    Chosen.AUDIT: "Audit",
+    Chosen.RANDOM: "At random",
+    Chosen.MANUAL: "Picked by hand",
+}
+SHOWN_LABELS = {
+    "": "All",
+    "unread": "Unread",
+    "include": "Included",
+    "exclude": "Excluded",
+    "later": "Put off",
+    "conflict": "In conflict",
+    "prior": "Known before",
+    "repeat": "Repeats",
+}
+RULES = {
+    "rank-advantage": (
+        "Rank advantage",
+        GuaranteeClass.ASSUMPTION,
+        "Every ranked label is evidence, if the ranking finds relevant records at least b times as fast as random "
+        "reading would. Random audit draws watch that assumption and can refute it.",
+    ),
+    "distribution-free": (
+        "Distribution-free",
+        GuaranteeClass.DISTRIBUTION_FREE,
+        "True whatever the ranking does: only random draws from the unread records count as evidence. It reads more.",
+    ),
+    "hypergeometric": (
+        "Hypergeometric",
+        GuaranteeClass.NONE,
+        "The test of the unread records that is common in the literature, for comparison.",
+    ),
+    "two-phase": (
+        "Two phases",
+        GuaranteeClass.NONE,
+        "The same test of a random sample, looked at after every draw: the more looks, the more often it errs.",
+    ),
+    "irrelevant-in-a-row": (
+        "Irrelevant in a row",
+        GuaranteeClass.NONE,
+        "Stops after so many irrelevant records in a row. Common, and often far from its target.",
+    ),
+    "chao": ("Chao’s estimate", GuaranteeClass.NONE, "Stops by an estimate of how many relevant records there are."),
+    "budget": ("Budget", GuaranteeClass.NONE, "Stops after so many records."),
+}
+"""Stopping rules: name, class, and what it does."""
+CLASS_WORDS = {
+    GuaranteeClass.DISTRIBUTION_FREE: "Guaranteed without assumptions",
+    GuaranteeClass.ASSUMPTION: "Guaranteed under a stated assumption",
+    GuaranteeClass.NONE: "No guarantee",
+}
+EVENT_WORDS = {
+    ReviewEventKind.CREATE: "Review created",
+    ReviewEventKind.PLAN: "Plan changed",
+    ReviewEventKind.ADD: "Records added",
+    ReviewEventKind.UNDO: "Taken back",
+    ReviewEventKind.TWIN: "Said to repeat",
+    ReviewEventKind.APART: "Said to stand alone",
+    ReviewEventKind.AUDIT: "Audit begun",
+    ReviewEventKind.STOP: "Screening stopped",
+    ReviewEventKind.REOPEN: "Screening taken up again",
+}
+LONGEST_DETAIL = 400
+
+
+def marked(text: str, highlights: Sequence[Highlight]) -> Markup:
+    """A plain text as HTML with its highlights; where they overlap, each piece has the classes of all of them.
+
+    A screener's own word stands before the model's, and what speaks for inclusion apart from what speaks against.
+    """
+    spans = [h for h in highlights if 0 <= h.start < h.end <= len(text)]
+    cuts = sorted({0, len(text), *(h.start for h in spans), *(h.end for h in spans)})
+    pieces = []
+    for start, end in pairwise(cuts):
+        over = [h for h in spans if h.start <= start and h.end >= end]
+        pieces.append(_piece(text[start:end], over))
+    return Markup("").join(pieces)
+
+
+def paragraphs(text: str, highlights: Sequence[Highlight] = ()) -> Markup:
+    """A plain text of several lines as paragraphs, each with its part of the highlights."""
+    found = []
+    start = 0
+    for line in text.split("\n"):
+        end = start + len(line)
+        if line.strip():
+            over = [h for h in highlights if h.start < end and h.end > start]
+            cut = [replace(h, start=max(h.start - start, 0), end=min(h.end, end) - start) for h in over]
+            found.append(Markup("<p>{}</p>").format(marked(line, cut)))
+        start = end + 1
+    return Markup("\n").join(found)
+
+
+def _piece(text: str, over: Sequence[Highlight]) -> Markup:
+    piece = escape(text)
+    words = [h for h in over if h.origin != "sentence"]
+    if words:
+        first = min(words, key=lambda h: (h.origin != "reader", -abs(h.weight)))
+        side = "against" if first.weight < 0 else "for"
+        piece = Markup('<mark class="{}">{}</mark>').format(f"{first.origin} {side}", piece)
+    if len(words) < len(over):
+        piece = Markup('<span class="deciding-sentence">{}</span>').format(piece)
+    return piece
+
+
+def why_offered(offer: Offer) -> str:
+    """Why this record, in a sentence."""
+    match offer.chosen:
+        case Chosen.RANKED if offer.unread:
+            place = "First" if not offer.place else f"Number {number(offer.place + 1)}"
+            return f"{place} of {number(offer.unread)} unread by what was decided so far."
+        case Chosen.RANKED:
+            return "By what was decided so far."
+        case Chosen.AUDIT:
+            return "Drawn at random, whatever the ranking thinks of it."
+        case Chosen.RANDOM:
+            return "Drawn by your wish from the unread records."
+        case Chosen.PRIOR:
+            return "Known before screening began."
+        case Chosen.MANUAL:
+            return "Not chosen by the desk, so it is no evidence for the stopping rule."
+
+
+def coded(criteria: Iterable[Criterion]) -> str:
+    """Criteria as lines of a form: ``CODE: text``."""
+    return "\n".join(f"{criterion.code}: {criterion.text}" for criterion in criteria)
+
+
+def reason_texts(plan: Plan, codes: Iterable[str]) -> list[str]:
+    """Reasons in words: the text of a code's criterion, or the code itself where the plan has it no longer."""
+    known = {criterion.code: criterion.text for criterion in plan.criteria}
+    return [f"{code}: {known[code]}" if known.get(code) else code for code in codes]
+
+
+def byline(record: PoolRecord, limit: int = 6) -> str:
+    """“A. Author, B. Author and 3 more”."""
+    more = len(record.authors) - limit
+    return ", ".join(record.authors[:limit]) + (f" and {number(more)} more" if more > 0 else "")
+
+
+def clock(moment: datetime, zone: tzinfo | None = None) -> str:
+    """2026-12-01 09:30, where the server stands."""
+    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def event_words(event: ReviewEvent) -> str:
+    """What happened, in a few words: “Included (ranked)”, “Records added: hits.ris”."""
+    if event.kind in (ReviewEventKind.DECIDE, ReviewEventKind.RESOLVE):
+        how = "Conflict resolved: " if event.kind is ReviewEventKind.RESOLVE else ""
+        label = LABEL_DONE[event.label] if event.label else "Decided"
+        chosen = f" ({CHOSEN_NAMES[event.chosen].lower()})" if event.chosen else ""
+        return f"{how}{label.lower() if how else label}{chosen}"
+    words = EVENT_WORDS[event.kind]
+    if event.kind is ReviewEventKind.ADD and (source := details(event).get("source")):
+        return f"{words}: {source}"
+    return words
+
+
+def details(event: ReviewEvent) -> dict[str, Any]:
+    """The detail of an event; empty where it is no JSON object."""
+    try:
+        found = json.loads(event.detail) if event.detail else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def detail_words(event: ReviewEvent) -> str:
+    """The detail of an event in a line; the plans of ``create`` and ``plan`` are left to the export."""
+    if event.kind in (ReviewEventKind.CREATE, ReviewEventKind.PLAN):
+        return ""
+    found = details(event)
+    report = found.get("report")
+    if isinstance(report, dict) and (sentence := report.get("sentence")):
+        return str(sentence)[:LONGEST_DETAIL]
+    plain = [f"{name.replace('_', ' ')} {value}" for name, value in found.items() if isinstance(value, int | str)]
+    return ", ".join(part for part in plain if not part.startswith("source "))[:LONGEST_DETAIL]
+
+
+def rule_parts(rule: str) -> tuple[str, str, str]:
+    """A stopping rule as (first, how it is joined, second), as the form of settings asks for it."""
+    for word in ("or", "and"):
+        first, joined, second = rule.partition(f" {word} ")
+        if joined and first in RULES and second in RULES:
+            return first, word, second
+    return rule, "", ""
+
+
+def rule_words(stopping: StoppingPlan) -> str:
+    """The declared rule in a line: “Rank advantage (b = 3), target recall 95 % with 95 % confidence”."""
+    words = " ".join(RULES[part][0].lower() if part in RULES else part for part in stopping.rule.split(" "))
+    parts = [words[:1].upper() + words[1:]]
+    if "rank-advantage" in stopping.rule:
+        parts[0] += f" (b = {stopping.advantage:g})"
+    if "irrelevant-in-a-row" in stopping.rule:
+        parts.append(f"{number(stopping.in_a_row)} in a row")
+    if "budget" in stopping.rule:
+        parts.append(f"budget {number(stopping.budget)}")
+    return f"{', '.join(parts)}: recall {exact(stopping.target)} with {exact(stopping.confidence)} confidence"
+
+
+def exact(share: float) -> str:
+    """A share that was set by a person, as percent with the digits it has: 97.5 %."""
+    return f"{share * 100:.6g}\u202f%"
+
+
+def assumed(report: StopReport) -> str:
+    """The assumption, where the sentence does not say it already."""
+    return "" if report.assumption in report.sentence else report.assumption
+
+
+def advantage_words(report: StopReport) -> str:
+    """How much better than random the audit's finds say that the ranking is; empty where there were none."""
+    if report.advantage is None:
+        return ""
+    words = f"By the audit’s finds, the ranking is about {report.advantage:.1f} times better than random"
+    if report.advantage_interval is None:
+        return f"{words}."
+    low, high = report.advantage_interval
+    return f"{words} (95\u202f%: {low:.1f} to {high:.1f})."
+
+
+def bound(share: float) -> str:
+    """A lower bound in percent with one digit, rounded down: it must not say more than is known."""
+    return f"{math.floor(share * 1000 + 1e-9) / 10:g}\u202f%"
+
+
+def kappa(value: float | None) -> str:
+    """A value of kappa with two digits; a dash where there is none."""
+    return "–" if value is None else f"{value:.2f}".replace("-", "\u2212")
+
+
+FILTERS = {
+    "marked": marked,
+    "paragraphs": paragraphs,
+    "why_offered": why_offered,
+    "coded": coded,
+    "pool_byline": byline,
+    "event_words": event_words,
+    "detail_words": detail_words,
+    "rule_words": rule_words,
+    "exact": exact,
+    "kappa": kappa,
+    "bound": bound,
+    "assumed": assumed,
+    "advantage_words": advantage_words,
+    "share": percent,
+}
+GLOBALS = {
+    "label_names": LABEL_NAMES,
+    "label_done": LABEL_DONE,
+    "stage_names": STAGE_NAMES,
+    "chosen_names": CHOSEN_NAMES,
+    "class_words": CLASS_WORDS,
+    "shown_labels": SHOWN_LABELS,
+    "stopping_rules": RULES,
+    "modes": MODES,
+}
