@@ -21,6 +21,7 @@ ALL = (
     "personal",
     "memory",
     "daily",
+    "screening_desk",
 )
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ import pytest
 
 from broadsheet.library import Library
 from broadsheet.library.daily import Daily
+from broadsheet.library.screening import Screening
 from tests.shared import ROOT
 
 PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
-PARTS = {"index", "searcher", "index_writer"}  # the rooms behind
+PARTS = {"index", "searcher", "index_writer", "desk"}  # the rooms behind
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -27,9 +28,13 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert "@inproceedings{" in printed
 
 
-@pytest.mark.parametrize(("described", "head"), [(Library, "| method |"), (Daily, "Of `library.daily`:")])
+@pytest.mark.parametrize(
+    ("described", "head"),
+    [(Library, "| method |"), (Daily, "Of `library.daily`:"), (Screening, "Of `library.screening`:")],
+)
 def test_every_public_method_is_named(described: type, head: str) -> None:
     table = PAGE[PAGE.index(head) :].partition("\n\nOf `")[0].partition("\n\n`encode`")[0]
-    public = {name for name in vars(described) if not name.startswith("_")} - PARTS
-    named = {*re.findall(r"`(\w+)\(", table), *re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)}
+    public = {name for kind in described.__mro__[:-1] for name in vars(kind) if not name.startswith("_")} - PARTS
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    named = {*re.findall(r"`(\w+)\(", table), *(name for cell in cells for name in re.findall(r"`(\w+)`", cell))}
     assert public == named

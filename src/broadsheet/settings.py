@@ -75,6 +75,12 @@ class Settings:
     max_download_bytes: int = _setting(
         100_000_000, "Answers larger than this are given up.", low=100_000, high=10_000_000_000
     )
+    max_upload_bytes: int = _setting(
+        100_000_000,
+        "What is sent to the site to fill a review may be this large at once.",
+        low=100_000,
+        high=10_000_000_000,
+    )
     reader: str = _setting("me", "The reader whose paper the site and the commands show where no other is named.")
     front_size: int = _setting(10, "Papers on the front page of an edition.", low=5, high=50)
     sections: int = _setting(6, "Areas that have a section of their own in an edition.", low=0, high=30)

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from broadsheet.cli import change, daily, interests, look, manage, readers, send, serve, sources
+from broadsheet.cli import change, daily, interests, look, manage, readers, screening, send, serve, sources
 from broadsheet.cli.common import home_option, safe
 from broadsheet.errors import BroadsheetError
 
@@ -19,6 +19,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Find and read": look.COMMANDS,
     "The daily paper": (*daily.COMMANDS, *interests.COMMANDS, *readers.COMMANDS, *send.COMMANDS),
+    "Systematic reviews": screening.COMMANDS,
     "Papers in and out": (change.import_, *sources.COMMANDS, manage.export, change.merge, change.split),
     "The library": (*serve.COMMANDS, manage.status, manage.doctor, manage.config, change.encode),
 }

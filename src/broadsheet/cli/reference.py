@@ -111,8 +111,9 @@ def _route(method: str, path: str, operation: Mapping[str, Any]) -> str:
     answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
     lines = [f"## {method} {path}", "", operation["description"], ""]
     if "requestBody" in operation:
-        taken = operation["requestBody"]["content"]["application/json"]["schema"]
-        lines += [f"Takes {_type(taken)}.", ""]
+        kind, taken = next(iter(operation["requestBody"]["content"].items()))
+        what = _type(taken["schema"]) if kind == "application/json" else f"a file, sent as `{kind}`"
+        lines += [f"Takes {what}.", ""]
     lines += [f"Answers {_type(answer)}.", ""]
     parameters = operation.get("parameters", [])
     if parameters:

@@ -82,6 +82,18 @@ def paint(text: str, *, bold: bool = False) -> str:
     return start + text.replace(_OPEN, "\x1b[1;33m").replace(_CLOSE, after) + end
 
 
+def highlighted(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """``text``, made safe, with marks that ``paint`` turns into colour around spans of characters."""
+    marks = sorted(spans)
+    parts, at = [], 0
+    for first, end in marks:
+        start = max(first, at)
+        if start < end:
+            parts += [safe(text[at:start]), _OPEN, safe(text[start:end]), _CLOSE]
+            at = end
+    return "".join([*parts, safe(text[at:])])
+
+
 def width() -> int:
     """Columns to fill: the terminal's, at most 110; a fixed number where there is none."""
     if not sys.stdout.isatty():

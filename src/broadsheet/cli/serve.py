@@ -39,7 +39,12 @@ def serve(host: str | None, port: int | None, browse: bool) -> None:
         from broadsheet.mail.delivery import Deliverer
         from broadsheet.web import create_app
 
-        app = create_app(library, host=library.settings.host, site_url=library.settings.site_url)
+        app = create_app(
+            library,
+            host=library.settings.host,
+            site_url=library.settings.site_url,
+            max_upload=library.settings.max_upload_bytes,
+        )
         library.start_background(on_edition=Deliverer(library))
         click.echo(f"Broadsheet is at {url} (Ctrl-C stops it)")
         if browse:

@@ -107,7 +107,7 @@ class RankAdvantage(Stopper):
     rule: ClassVar[str] = "rank-advantage"
     target: float = DEFAULT_TARGET
     confidence: float = DEFAULT_CONFIDENCE
-    advantage: float = 2.0
+    advantage: float = 3.0
     floor: float = 0.5
     patience: float = PATIENCE
     guard: bool = True

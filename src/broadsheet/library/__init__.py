@@ -2,5 +2,6 @@
 
 from broadsheet.library.checks import Check
 from broadsheet.library.facade import Library, open_library
+from broadsheet.library.screening_views import EXPORT_FORMS, Screened, offer_token
 
-__all__ = ["Check", "Library", "open_library"]
+__all__ = ["EXPORT_FORMS", "Check", "Library", "Screened", "offer_token", "open_library"]

@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from broadsheet.errors import IndexDamagedError, InputError, NotFoundError, StoreError
 from broadsheet.identifiers import implied_identifiers, parse_identifier
@@ -43,6 +43,9 @@ from broadsheet.sources.bibtex import to_bibtex
 from broadsheet.sources.exported import export_judgement, export_record
 from broadsheet.sources.writing import writer
 from broadsheet.store import Store, open_store
+
+if TYPE_CHECKING:
+    from broadsheet.library.screening import Screening
 
 ImportProgress = Callable[[int, int | None, str], None]
 """Told bytes read, bytes in all (None: unknown) and a note."""
@@ -181,8 +184,13 @@ class Library:
             encoded=min(self.vectors.count(), counts.papers),
             encoder=self.vectors.in_service,
             encoder_note=self.vectors.note,
-            details={"sources": self.store.sources(), **(self._background.details() if self._background else {})},
+            details={"sources": self.store.sources(), **self._goings_on()},
         )
+
+    def _goings_on(self) -> dict[str, Any]:
+        found = self._background.details() if self._background else {}
+        trouble = self.screening.trouble if "screening" in self.__dict__ else ""
+        return found | {"screening_trouble": trouble} if trouble else found
 
     def pending_changes(self) -> int:
         """How many changes the text index does not have yet; all of them if it was made from another database."""
@@ -278,11 +286,14 @@ class Library:
         if self._background is None:
             self._background = Background(self, on_edition)
             self._background.start()
+            self.screening.start_background()
 
     def close(self) -> None:
         """Stop what runs in the background and close all files."""
         if self._background:
             self._background.stop()
+        if "screening" in self.__dict__:  # made when it was first needed
+            self.screening.close()
         self._close_index()
         self.store.close()
 
@@ -300,6 +311,13 @@ class Library:
     def daily(self) -> Daily:
         """The daily paper: readers, their editions and what is remembered of them."""
         return Daily(self)
+
+    @cached_property
+    def screening(self) -> Screening:
+        """Systematic reviews: their records, what was decided of them, and when to stop."""
+        from broadsheet.library.screening import Screening  # what only reviews need is loaded for them
+
+        return Screening(self)
 
     @property
     def index(self) -> TextIndex:

@@ -139,6 +139,20 @@ class VectorService:
                 self._put_in_service(self.wanted)
         return made
 
+    @contextmanager
+    def encoding(
+        self, *, workers: int | None = None, niceness: int = 0
+    ) -> Iterator[tuple[Callable[[Sequence[str]], Floats], int]]:
+        """For texts that are no papers: the function of the wanted encoder from n passages to float32 [n, dimensions],
+        which has worker processes as long as the context lasts, and the dimensions.
+
+        Raises EncoderUnavailableError, MissingExtraError, SettingsError.
+        """
+        pair = self._open_whole(self.wanted)
+        count = workers or self._settings.encode_workers
+        with _mapper(self._settings, self.wanted, pair.encoder, count, niceness) as encode:
+            yield encode, pair.encoder.dimensions
+
     def pending(self) -> int:
         """How many papers lack a current vector of the wanted encoder."""
         if self.wanted == NONE:

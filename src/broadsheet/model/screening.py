@@ -89,7 +89,7 @@ class StoppingPlan:
     rule: str = "rank-advantage"
     target: float = DEFAULT_TARGET
     confidence: float = DEFAULT_CONFIDENCE
-    advantage: float = 2.0
+    advantage: float = 3.0
     floor: float = 0.5
     in_a_row: int = 50
     budget: int = 0

@@ -1,0 +1,82 @@
+"""A review for other programs: the whole of it to replay, or its records with what was decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from broadsheet.errors import InputError
+from broadsheet.library.screening_views import EXPORT_FORMS
+from broadsheet.model.screening import PoolRecord, Review, ReviewEvent, Stage
+from broadsheet.screen.journal import export_lines
+from broadsheet.sources.out_screening import FORMS, Decided, write
+from broadsheet.store import pool_record_fields
+
+if TYPE_CHECKING:
+    from broadsheet.screen.state import State
+
+RECORD, JSON = "record", "json"
+
+
+def whole(review: Review, records: Iterable[PoolRecord], events: Iterable[ReviewEvent]) -> Iterator[bytes]:
+    """Everything of a review, a line of JSON at a time."""
+    return (line.encode() for line in export_lines(review, records, events))
+
+
+def writer(form: str) -> Callable[[Iterable[Decided]], Iterator[bytes]]:
+    """The writer of a format. Raises InputError for one that there is not."""
+    if form == JSON:
+        return _json
+    if form not in FORMS:
+        raise InputError(f"{form!r} is no format of a review; choose one of {', '.join(EXPORT_FORMS)}")
+    return partial(write, form=form)
+
+
+def decided(state: State) -> list[Decided]:
+    """Every record with its final labels and the decision that gave the last of them; repeats have their group's."""
+    return [_decided(state, record) for record in state.records.values()]
+
+
+def _decided(state: State, record: PoolRecord) -> Decided:
+    labels = [(stage, state.final(record.number, stage)) for stage in Stage]
+    known = tuple((stage, label) for stage, label in labels if label is not None)
+    if not known:
+        return Decided(record)
+    event = state.deciding(record.number, known[-1][0])
+    if event is None:  # the label came with the file
+        return Decided(record, known[-1][1], known, note=record.note)
+    return Decided(
+        record=record,
+        label=known[-1][1],
+        labels=known,
+        reasons=event.reasons,
+        note=event.note or record.note,
+        screener=event.screener,
+        moment=event.moment,
+        chosen=event.chosen,
+        model=event.model,
+    )
+
+
+def _json(records: Iterable[Decided]) -> Iterator[bytes]:
+    before = b"[\n"
+    for each in records:
+        yield before + json.dumps(_fields(each), ensure_ascii=False).encode("utf-8", "replace")
+        before = b",\n"
+    yield b"\n]\n" if before != b"[\n" else b"[]\n"
+
+
+def _fields(found: Decided) -> dict[str, Any]:
+    return {
+        **pool_record_fields(found.record),
+        "label": found.label,
+        "labels": {stage.value: label.value for stage, label in found.labels},
+        "reasons": list(found.reasons),
+        "note": found.note,
+        "screener": found.screener,
+        "moment": found.moment.isoformat() if found.moment else None,
+        "chosen": found.chosen,
+        "model": found.model,
+    }

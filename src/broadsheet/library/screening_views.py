@@ -1,0 +1,145 @@
+"""What a screener may see of a review's records and history, and how the choice of a record is carried by a form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from broadsheet.errors import InputError, NotFoundError
+from broadsheet.model.screening import (
+    Chosen,
+    Label,
+    Offer,
+    PoolRecord,
+    RecordNumber,
+    ReviewEvent,
+    Stage,
+)
+
+if TYPE_CHECKING:
+    from broadsheet.screen.state import State
+
+EXPORT_FORMS = ("record", "ris", "csv", "tsv", "xlsx", "json")
+"""What ``export`` writes: ``record`` is JSON Lines of everything, ``json`` a list of records with their decisions."""
+LABELS = ("", "include", "exclude", "later", "unread", "conflict", "prior", "repeat")
+"""What ``records`` can be narrowed to; "" is all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A record and how it stands, as far as its viewer may know.
+
+    ``label`` is the final one, None where there is none or it may not be seen; ``own`` is the viewer's last decision.
+    ``twins`` are the numbers of the records that it repeats or that repeat it. ``reasons`` and ``note`` are those of
+    the decision that counts, else of the viewer's own.
+    """
+
+    record: PoolRecord
+    label: Label | None = None
+    own: Label | None = None
+    conflict: bool = False
+    prior: bool = False
+    twins: tuple[RecordNumber, ...] = ()
+    reasons: tuple[str, ...] = ()
+    note: str = ""
+
+
+def offer_token(offer: Offer) -> str:
+    """How a record was chosen, as one word for a form or a command line."""
+    return f"{offer.chosen}:{offer.place}:{offer.unread}:{offer.model}"
+
+
+def parsed_token(token: str) -> tuple[Chosen, int, int, str]:
+    """(how chosen, place, unread, model) of a token. Raises InputError for what ``offer_token`` did not make."""
+    parts = token.split(":", 3)
+    try:
+        chosen, place, unread = Chosen(parts[0]), int(parts[1]), int(parts[2])
+        if chosen is Chosen.PRIOR or not 0 <= place <= unread < 10**9:
+            raise ValueError
+        return chosen, place, unread, parts[3]
+    except (ValueError, IndexError):
+        raise InputError(f"offer: {token!r} does not say how a record was chosen; give it as `next` does") from None
+
+
+class View:
+    """A review's records at a stage as a viewer may see them; "" sees all."""
+
+    def __init__(self, state: State, stage: Stage, viewer: str) -> None:
+        self._state, self._stage, self._viewer = state, stage, viewer
+        self._conflicts = set(state.conflicts(stage, viewer))
+
+    def one(self, number: RecordNumber) -> Screened:
+        """A record. Raises NotFoundError for a number that no record has."""
+        record = self._state.records.get(number)
+        if record is None:
+            count = len(self._state.records)
+            raise NotFoundError(f"the review {self._state.review.name!r} has no record {number}; it has {count:,}")
+        return self._of(record)
+
+    def find(self, label: str, words: Sequence[str], limit: int, after: RecordNumber) -> list[Screened]:
+        """The first records after a number with a label of ``LABELS`` and all words (folded) in their texts."""
+        held = self._state.records
+        pool = (held[number] for number in range(max(after, 0) + 1, len(held) + 1))
+        found = (self._of(record) for record in pool if not words or _mentions(record, words))
+        return list(islice((each for each in found if not label or _has(each, label)), limit))
+
+    def _of(self, record: PoolRecord) -> Screened:
+        state, stage, number = self._state, self._stage, record.number
+        own = state.own(number, stage, self._viewer) if self._viewer else None
+        seen = self._sees(number)
+        decided = (state.deciding(number, stage) if seen else None) or own
+        members = state.members(number)
+        return Screened(
+            record=record,
+            label=state.final(number, stage) if seen else None,
+            own=own.label if own else None,
+            conflict=members[0] in self._conflicts,
+            prior=state.is_prior(number),
+            twins=tuple(each for each in members if each != number),
+            reasons=decided.reasons if decided else (),
+            note=decided.note if decided else record.note,
+        )
+
+    def _sees(self, number: RecordNumber) -> bool:
+        """Whether the viewer may know a record's final label: a blinded screener only where that one decided, too."""
+        state = self._state
+        if not (state.is_blinded and self._viewer):
+            return True
+        return state.final(number, self._stage, self._viewer) is not None
+
+
+def _mentions(record: PoolRecord, words: Sequence[str]) -> bool:
+    text = " ".join((record.title, record.abstract, *record.authors, record.venue, *record.keywords)).casefold()
+    return all(word in text for word in words)
+
+
+def _has(found: Screened, label: str) -> bool:
+    repeats = found.record.number > min(found.twins, default=found.record.number)
+    if label == "repeat":
+        return repeats
+    if label == "conflict":
+        return found.conflict
+    if label == "prior":
+        return found.prior
+    stands = found.label or found.own
+    if label == "unread":
+        return stands is None and not repeats and not found.conflict
+    return stands == label
+
+
+def visible_history(state: State, number: RecordNumber | None, viewer: str) -> list[ReviewEvent]:
+    """Those of a review's events, or of a record's, that a viewer may see, oldest first."""
+    events = state.events if number is None else state.history(number)
+    return [event for event in events if state.visible(event, viewer)]
+
+
+def repeated(state: State, event: ReviewEvent) -> ReviewEvent | None:
+    """The decision that a new one only repeats, such as a form that was sent twice; None where it says anything new."""
+    who, stage, number = event.screener, event.stage, event.record
+    held = state.own(number, stage, who) if state.is_blinded else next(reversed(state.decisions(number, stage)), None)
+    if held is None or held.kind is not event.kind or held.chosen is Chosen.PRIOR:
+        return None
+    same = ("screener", "record", "label", "reasons", "note")
+    return held if all(getattr(held, name) == getattr(event, name) for name in same) else None

@@ -1,0 +1,198 @@
+"""Where screening stands, in numbers and in sentences: what a stopping rule says, and what a paper's methods can say.
+
+Nothing here says that a review is safe: a rule's statement comes with its confidence and its assumption, and where
+nothing was found no estimate is possible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from broadsheet.model.screening import (
+    Chosen,
+    GuaranteeClass,
+    Stage,
+    StoppingPlan,
+    StopReport,
+)
+from broadsheet.screen.fold import WHOLE
+from broadsheet.screen.state import State
+
+if TYPE_CHECKING:
+    from broadsheet.learn.stoppers import Verdict
+
+COMPARED = ("distribution-free", "irrelevant-in-a-row", "chao", "hypergeometric")
+"""The rules shown beside the declared one."""
+
+NO_ESTIMATE = "Nothing relevant has been found, so that no estimate of recall is possible."
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was read of a pool: ``groups`` to read, ``read`` of them with a label, ``found`` included, ``known`` labels
+    from before screening, ``read_by_chance`` in audits and random draws."""
+
+    groups: int
+    repeats: int
+    read: int
+    found: int
+    known: int
+    read_by_chance: int
+
+    @classmethod
+    def of(cls, state: State, stage: Stage, screener: str = WHOLE) -> Counts:
+        """The counts of a state, as the screener sees it."""
+        track = state.track(stage, screener)
+        chosen = [step.chosen for step in track.of.values()]
+        by_chance = chosen.count(Chosen.AUDIT) + chosen.count(Chosen.RANDOM)
+        repeats = len(state.records) - len(state.groups) if stage is Stage.ABSTRACT else 0
+        known = chosen.count(Chosen.PRIOR)
+        return cls(state.pool_size(stage), repeats, len(track.of), track.included, known, by_chance)
+
+
+def report_of(verdict: Verdict) -> StopReport:
+    """A rule's verdict as it is shown and kept."""
+    return StopReport(
+        rule=verdict.rule,
+        guarantee=GuaranteeClass(verdict.guarantee),
+        stop=bool(verdict.stop),
+        sentence=verdict.sentence,
+        target=float(verdict.target),
+        confidence=float(verdict.confidence),
+        recall=None if verdict.recall is None else float(verdict.recall),
+        missing=None if verdict.missing is None else int(verdict.missing),
+        further=None if verdict.further is None else int(verdict.further),
+        assumption=verdict.assumption,
+        refuted=bool(verdict.refuted),
+        advantage=None if verdict.advantage is None else float(verdict.advantage),
+        advantage_interval=_interval(verdict.advantage_interval),
+        wants=verdict.wants,
+    )
+
+
+def _interval(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (float(ends[0]), float(ends[1]))
+
+
+def pending(plan: StoppingPlan) -> StopReport:
+    """What is shown of a rule that has not caught up with what was read."""
+    sentence = (
+        "The stopping rule is being reckoned from all decisions: ask again soon. No estimate is given until then."
+    )
+    return StopReport(
+        plan.rule, GuaranteeClass.NONE, False, sentence, float(plan.target), float(plan.confidence), wants="ranked"
+    )
+
+
+def compared(plan: StoppingPlan) -> tuple[StoppingPlan, ...]:
+    """The plans of the rules to be shown beside the declared one, with its target and confidence."""
+    return tuple(replace(plan, rule=rule) for rule in COMPARED if rule != plan.rule)
+
+
+def methods(
+    state: State, report: StopReport, stage: Stage, screener: str = WHOLE, *, software: str = "", model: str = ""
+) -> str:
+    """Sentences for a paper's methods section: what was read, by which rule, and what can be said of the rest."""
+    counts = Counts.of(state, stage, screener)
+    what = "titles and abstracts" if stage is Stage.ABSTRACT else "full texts"
+    repeats = f" after {_number(counts.repeats, 'duplicate was', 'duplicates were')} removed" if counts.repeats else ""
+    sentences = [
+        f"We screened the {what} of {counts.read:,} of {_number(counts.groups, 'record', 'records')}{repeats}.",
+        _how(state, counts, software, model),
+        _declared(state, report),
+        NO_ESTIMATE if not counts.found else report.sentence,
+        advantage_sentence(report),
+        f"{_number(counts.found, 'record was', 'records were')} included, "
+        f"and {_number(counts.groups - counts.read, 'record was', 'records were')} left unread.",
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def statement(report: StopReport, counts: Counts, text: str, *, model: str, software: str) -> str:
+    """What a STOP event keeps, as JSON."""
+    kept = {"report": asdict(report), "counts": asdict(counts), "methods": text, "model": model, "software": software}
+    return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def statement_fields(detail: str) -> dict[str, Any]:
+    """The parts of a kept statement by name; empty for what is none."""
+    try:
+        kept = orjson.loads(detail or "{}")
+    except orjson.JSONDecodeError:
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def advantage_sentence(report: StopReport) -> str:
+    """What the audit's finds say of the ranking; empty where there was none."""
+    if report.advantage is None:
+        return ""
+    sentence = (
+        f"By the places of the audit's finds, the ranking is about {report.advantage:.1f} times better than random"
+    )
+    if report.advantage_interval is None:
+        return f"{sentence}."
+    low, high = report.advantage_interval
+    return f"{sentence} (95 %: {low:.1f} to {high:.1f})."
+
+
+def _how(state: State, counts: Counts, software: str, model: str) -> str:
+    plan = state.review.plan
+    sentences = []
+    if counts.known:
+        sentences.append(f"{_number(counts.known, 'label was', 'labels were')} known beforehand.")
+    learner = f"a model ({model.rpartition('@')[0]})" if model else "a model"
+    by = f" ({software})" if software else ""
+    sentences.append(f"The order of reading was that of {learner} which learned from each decision{by}.")
+    if counts.read_by_chance:
+        by_chance = _number(counts.read_by_chance, "record was", "records were")
+        sentences.append(f"{by_chance} read in random order instead.")
+    if len(plan.screeners) > 1:
+        alone = "independently of each other" if state.is_blinded else "sharing the records"
+        sentences.append(f"{len(plan.screeners)} screeners decided, {alone}.")
+    return " ".join(sentences)
+
+
+def _declared(state: State, report: StopReport) -> str:
+    plan = state.review.plan.stopping
+    rule = f"The stopping rule was {_in_words(plan)}"
+    if report.guarantee is not GuaranteeClass.NONE:
+        rule += f", with a target recall of {_percent(plan.target)} at {_percent(plan.confidence)} confidence"
+    changes = [change for change in state.plan_changes if change.read and _changed(change.before, change.after)]
+    if not changes:
+        return f"{rule}, declared before screening began."
+    last = changes[-1]
+    times = "" if len(changes) == 1 else f" ({len(changes)} changes in all)"
+    read = _number(last.read, "record", "records")
+    return f"{rule}; the plan of stopping was changed after {read} had been read{times}."
+
+
+def _in_words(plan: StoppingPlan) -> str:
+    """A rule by its name, with what it is; joined rules one after the other."""
+    what = {
+        "distribution-free": "a random audit of unread records, whatever the order of reading",
+        "rank-advantage": f"the order of reading taken to be at least {plan.advantage:g} times better than random",
+        "irrelevant-in-a-row": f"{plan.in_a_row:,} irrelevant records in a row, a rule of thumb",
+        "budget": f"after {plan.budget:,} records, a rule of thumb",
+        "chao": "Chao's estimate of what is unseen, a rule of thumb",
+        "hypergeometric": "a hypergeometric test of ranked records, a rule of thumb",
+        "two-phase": "a hypergeometric test of a random sample, a rule of thumb",
+    }
+    words = plan.rule.split(" ")
+    said = [f"“{word}” ({what[word]})" if word in what else word for word in words]
+    return " ".join(said)
+
+
+def _changed(before: Any, after: Any) -> bool:
+    return bool(before.stopping != after.stopping)
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share, 6):g} %"
+
+
+def _number(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
