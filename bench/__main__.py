@@ -22,6 +22,8 @@ ALL = (
     "memory",
     "daily",
     "screening_desk",
+    "screening_ranking",
+    "screening_queriers",
 )
 
 if __name__ == "__main__":

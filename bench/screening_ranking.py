@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from bench.common import CACHE, SHARED, VectorCache, rows, save
 from broadsheet.learn.screening import model_of
@@ -75,6 +76,7 @@ def priors(labels: np.ndarray, seed: int) -> list[int]:
     return [int(draw.choice(np.flatnonzero(labels))), int(draw.choice(np.flatnonzero(~labels)))]
 
 
+@threadpool_limits.wrap(limits=1)  # as the peer has
 def ours(
     one: Review, seed: int, share: float, composition: str = "", *, keywords: bool = False
 ) -> tuple[list[int], dict[str, float]]:
@@ -137,7 +139,7 @@ class Peer:
             command = [PYTHON, str(PEER)]
             environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=CACHE
             )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(job + "\n")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from broadsheet.cli.screen_common import reasons_of
+from broadsheet.cli.screen_common import LABELS, RULES, STAGES, reasons_of
 from broadsheet.cli.screen_render import progress_lines
-from broadsheet.model.screening import GuaranteeClass, Review, ReviewProgress, Stage, StopReport
+from broadsheet.model.screening import STOPPING_RULES, GuaranteeClass, Label, Review, ReviewProgress, Stage, StopReport
 from tests.cli_fake import Call, caller
 from tests.embeddings import EmbeddingsServer
 from tests.libraries import library_in, papers_file
@@ -62,6 +62,10 @@ def pressed(monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
 
 
 # --- reviews and plans
+
+
+def test_help_names_all_that_the_model_has() -> None:
+    assert (tuple(Label), tuple(Stage), STOPPING_RULES) == (LABELS, STAGES, RULES)
 
 
 def test_without_a_review_the_way_to_begin_is_named(call: Call) -> None:
@@ -414,6 +418,14 @@ def test_a_review_is_exported_imported_and_replayed(boats: Call, tmp_path: Path)
     assert boats("screen", "import", str(path), "--name", "again").out == "Took up the review again.\n"
     assert boats("screen", "history", "again", "--json").json[-1]["kind"] == "stop"
     assert boats("screen", "replay", str(tmp_path / "nothing.jsonl")).code == 1
+
+
+def test_only_what_is_included_is_written(boats: Call, tmp_path: Path) -> None:
+    assert boats("screen", "decide", "boats", "1", "include").code == 0
+    assert boats("screen", "decide", "boats", "2", "exclude").code == 0
+    path = tmp_path / "included.ris"
+    assert boats("screen", "export", "boats", "-o", str(path), "--label", "include").code == 0
+    assert path.read_text("utf-8").count("TY  - ") == 1
 
 
 def test_the_form_of_an_export_follows_its_name(boats: Call, tmp_path: Path) -> None:

@@ -52,6 +52,28 @@ def test_json_and_saved_orders(call: Call, labelled: Path, tmp_path: Path) -> No
         assert line["chosen"][:2] == ["prior", "prior"]
 
 
+@pytest.mark.parametrize(
+    ("rules", "read"),
+    [
+        ((), None),
+        (("--rule", "distribution-free"), 40),
+        (("--compare", "distribution-free"), 40),
+        (("--rule", "distribution-free", "--until", "10"), 12),
+    ],
+)
+def test_a_rule_is_tried_to_the_end(
+    call: Call, labelled: Path, tmp_path: Path, rules: tuple[str, ...], read: int | None
+) -> None:
+    """At the last relevant record, where runs end else, no rule could have said stop yet."""
+    orders = tmp_path / "orders.jsonl"
+    assert call("simulate", str(labelled), "--seeds", "1", *rules, "--orders", str(orders)).code == 0
+    run = json.loads(orders.read_text("utf-8"))
+    if read is None:
+        assert run["labels"][-1] is True and sum(run["labels"]) == 8
+    else:
+        assert len(run["order"]) == read
+
+
 @pytest.mark.parametrize(("until", "read"), [("0", 2), ("10", 12), ("end", 40), ("-1", 40), ("999999", 40)])
 def test_where_a_run_ends(call: Call, labelled: Path, tmp_path: Path, until: str, read: int) -> None:
     orders = tmp_path / "orders.jsonl"

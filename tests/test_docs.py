@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -15,12 +12,12 @@ import pytest
 from broadsheet.cli import command
 from broadsheet.cli.reference import BEGIN, END, PAGES, renew, renewed
 from broadsheet.settings import setting_names
+from tests.page_commands import run_commands
 from tests.shared import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
 WRITTEN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
-RUN = re.compile(r"^<!-- run -->\n```console\n(.+?)^```", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(?:console|sh)\n(.+?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -115,24 +112,13 @@ def test_pages_name_no_machine_path() -> None:
     assert [path.name for path in WRITTEN if named.search(path.read_text("utf-8"))] == []
 
 
-def test_commands_of_the_readme_work_on_the_sample(tmp_path: Path) -> None:
-    lines = [line for block in RUN.findall(README) for line in block.splitlines()]
-    assert lines[0] == "broadsheet import --sample"
-    assert len(lines) >= 8
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("BROADSHEET_")},
-        "PYTHONPATH": str(ROOT / "src"),
-        "PYTHONUTF8": "1",
-        "BROADSHEET_HOME": str(tmp_path / "library"),
-        "BROADSHEET_ENCODER": "none",
-    }
-    for line in lines:
-        asked = [sys.executable, "-m", *shlex.split(line)]
-        done = subprocess.run(
-            asked, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=60
-        )
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        assert done.stdout or "export" in line, line
+def test_commands_of_the_readme_work_on_the_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = run_commands(README, tmp_path, monkeypatch, capsys)
+    assert next(iter(said)) == "broadsheet import --sample"
+    assert len(said) >= 8
+    assert [line for line, printed in said.items() if not printed and "export" not in line] == []
     assert (tmp_path / "papers.bib").read_text("utf-8").count("\n@") == 138
 
 

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-import uvicorn
 
 from broadsheet.model.screening import Chosen, CurvePoint, Label, ReviewEventKind, ReviewProgress
-from broadsheet.web import create_app
+from tests.browsing import CONTRASTS, PHONE, Visit, launched, served, visiting
 from tests.fake_library import FakeLibrary
 from tests.fake_screening import CHINESE, PLAN, FakeScreening, pool
-from tests.test_browser import ARGUMENTS, CONTRASTS, PHONE, Visit, chromium
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
 
 pytestmark = pytest.mark.browser
 
@@ -55,38 +48,20 @@ def desk(library: FakeLibrary) -> FakeScreening:
 
 @pytest.fixture(scope="module")
 def site(library: FakeLibrary) -> Iterator[str]:
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(library), log_level="error", access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    listener.close()
+    with served(library) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    path = chromium()
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+    with launched() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture
 def visit(browser: Any, site: str, desk: FakeScreening, request: pytest.FixtureRequest) -> Iterator[Visit]:
-    options = {"viewport": {"width": 1280, "height": 900}, **getattr(request, "param", {})}
-    context = browser.new_context(**options)
-    context.set_default_timeout(15_000)
-    found = Visit(context.new_page(), site)
-    found.page.on("request", lambda sent: found.requests.append(sent.url))
-    found.page.on("console", lambda said: found.complaints.append(said.text) if said.type == "error" else None)
-    found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
-    yield found
-    context.close()
+    with visiting(browser, site, request) as found:
+        yield found
 
 
 def decided(desk: FakeScreening) -> list[tuple[int, str]]:

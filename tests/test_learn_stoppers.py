@@ -29,7 +29,7 @@ from broadsheet.learn.stoppers import (
     stopper_of,
 )
 from broadsheet.learn.trail import percent
-from broadsheet.model.screening import Chosen, GuaranteeClass, StoppingPlan
+from broadsheet.model.screening import STOPPING_RULES, Chosen, GuaranteeClass, StoppingPlan
 from broadsheet.stats import needed
 
 ALL: list[Stopper] = [
@@ -408,6 +408,15 @@ def test_the_words_of_class_two() -> None:
     assert verdict.found >= needed(verdict.found + verdict.missing, 0.95)
 
 
+@pytest.mark.parametrize("stopper", [DistributionFree(), RankAdvantage()])
+def test_a_bound_that_rules_nothing_out_says_so(stopper: Stopper) -> None:
+    said = stopper.verdict(ranked([1, 0, 1], 50)).sentence
+    assert said.startswith("Nothing can be ruled out yet: any of the 46 unread records may be relevant. About ")
+    assert "Recall" not in said
+    more = stopper.verdict(ranked([1, 0, 1] + [0] * 46, 50)).sentence
+    assert "Nothing can be ruled out" not in more
+
+
 def test_lower_bounds_are_rounded_down() -> None:
     assert [percent(share) for share in (0.9349, 0.95, 0.94999, 1.0, 19 / 20)] == [
         "93.4 %",
@@ -468,6 +477,12 @@ def test_a_joint_rule_promises_what_its_parts_do() -> None:
 @pytest.mark.parametrize("stopper", [*ALL, *JOINT], ids=lambda stopper: stopper.rule)
 def test_a_rule_goes_to_a_record_and_back(stopper: Stopper) -> None:
     assert stopper_from_record(stopper.to_record()) == stopper
+
+
+def test_there_is_a_rule_for_each_name() -> None:
+    made = [stopper_of(StoppingPlan(rule=name, budget=9)) for name in STOPPING_RULES]
+    assert [stopper.rule for stopper in made] == list(STOPPING_RULES)
+    assert {stopper.rule for stopper in ALL} == set(STOPPING_RULES)
 
 
 def test_records_that_are_none_are_refused() -> None:

@@ -584,6 +584,21 @@ def test_json_has_every_record_with_its_decision(boats: Screening) -> None:
     assert (found[1]["label"], found[1]["moment"]) == (None, None)
 
 
+def test_only_what_was_included_is_written_and_repeats_once(boats: Screening) -> None:
+    boats.decide("boats", 1, INCLUDE)
+    boats.decide("boats", 2, EXCLUDE)
+    boats.decide("boats", 3, INCLUDE)
+    boats.twin("boats", 4, 3)
+    found = json.loads(b"".join(boats.export("boats", "json", only=INCLUDE)))
+    assert [record["number"] for record in found] == [1, 3]
+    boats.decide("boats", 3, EXCLUDE, stage=Stage.FULL_TEXT)
+    found = json.loads(b"".join(boats.export("boats", "json", only=INCLUDE)))
+    assert [record["number"] for record in found] == [1], "the full text has the last word"
+    assert b"".join(boats.export("boats", "ris", only=INCLUDE)).count(b"TY  - ") == 1
+    with pytest.raises(InputError, match="whole"):
+        boats.export("boats", "record", only=INCLUDE)
+
+
 def test_an_unknown_form_is_refused_at_once(boats: Screening) -> None:
     with pytest.raises(InputError, match="ris"):
         boats.export("boats", "docx")

@@ -194,12 +194,19 @@ def test_modes_that_cannot_be() -> None:
 
 
 def test_random_draws_are_from_all_that_is_unread() -> None:
-    at = desk("ann in 5", "ann later 1", of=pool(6))
     drawn = set()
-    for number in range(3, 60):
+    for seed in range(60):
+        at = desk("ann in 5", of=pool(6), plan=Plan(seed=seed))
         drawn.add(some(at.offer("ann", mode="random")).record.number)
-        at.refresh([event(number, "reopen")])
     assert drawn == {1, 2, 3, 4, 6}
+
+
+def test_what_was_put_off_is_drawn_when_nothing_else_is_left() -> None:
+    at = desk("ann in 5", "ann later 1", "ann out 2", "ann out 3", "ann out 4", of=pool(6))
+    assert some(at.offer("ann", mode="random")).record.number == 6
+    at.refresh(told("ann out 6", first=6))
+    offer = some(at.offer("ann", mode="random"))
+    assert (offer.record.number, offer.chosen) == (1, Chosen.MANUAL)
 
 
 def test_uncertain_records_are_not_called_ranked() -> None:

@@ -97,7 +97,7 @@ def test_all_numbers_are_drawn() -> None:
         "Studies included in review (n\u00a0=\u00a04)",
     ):
         assert said in lines
-    assert "Records left unread when screening stopped (n = 10)" in " ".join(lines).replace("\u00a0", " ")
+    assert "Records left unread (n = 10)" in " ".join(lines).replace("\u00a0", " ")
 
 
 def test_nothing_left_unread_and_full_texts_not_assessed() -> None:

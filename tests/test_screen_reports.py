@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from broadsheet.errors import InputError
 from broadsheet.learn.trail import Step
 from broadsheet.model.screening import (
+    STOPPING_RULES,
     Chosen,
     Criterion,
     CurvePoint,
@@ -252,7 +253,8 @@ def test_the_methods_sentences() -> None:
         "The order of reading was that of a model (default/tfidf) which learned from each decision (Broadsheet 1.2).",
         "1 record was read in random order instead.",
         "with a target recall of 95 % at 95 % confidence, declared before screening began.",
-        f"assuming that the ranking finds relevant records at least {StoppingPlan().advantage:g} times as fast",
+        f"taken to be at least {StoppingPlan().advantage:g} times better than random",
+        "Nothing can be ruled out yet: any of the 25 unread records may be relevant.",
         "2 records were included, and 25 records were left unread.",
     ):
         assert sentence in text
@@ -286,6 +288,12 @@ def test_a_plan_that_was_changed_before_anything_was_read_was_declared_before() 
     other = replace(Plan(), stopping=StoppingPlan(target=0.9))
     found = State.of(review(), records(3), [event(1, "plan", detail=plan_to_json(other)), *told("ann in 1", first=2)])
     assert "declared before screening began" in said(found)
+
+
+@pytest.mark.parametrize("rule", STOPPING_RULES)
+def test_every_rule_is_explained(rule: str) -> None:
+    found = state("ann in 1", plan=Plan(stopping=StoppingPlan(rule=rule, budget=9)))
+    assert f"“{rule}” (" in said(found)
 
 
 def test_rules_of_thumb_are_called_so() -> None:

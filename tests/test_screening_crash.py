@@ -18,7 +18,7 @@ from broadsheet.model.screening import Label, Plan, ReviewEvent, ReviewEventKind
 from tests.libraries import library_in, python
 from tests.screening_pools import pool_file
 
-KILLS = 15
+KILLS = 10
 POOL = 40  # records in each file
 
 # Screens the review and says what was kept once the library has said so. Takes back some decisions, changes the plan,

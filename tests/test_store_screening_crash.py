@@ -17,7 +17,7 @@ from broadsheet.store import Store, open_store, plan_from_json
 from tests.review_makers import NOW
 from tests.test_store_reading_crash import ENVIRONMENT, address
 
-KILLS = 20
+KILLS = 12
 
 
 @pytest.fixture
@@ -82,6 +82,7 @@ def copies(store: Store) -> list[Review]:
     return [review for review in store.screening.reviews() if review.id != 1]
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_no_decision_is_lost_and_nothing_is_half_there(store: Store) -> None:
     store.screening.add_review("Statins", Plan(), NOW)
     chance = random.Random(5)

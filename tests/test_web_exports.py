@@ -136,10 +136,10 @@ def test_an_error_before_the_first_byte_is_a_page(
 def test_a_long_file_comes_in_few_pieces_and_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exports, "PIECE", 100)
     texts = [f"entry {number} of 中文\n" for number in range(50)]
-    pieces = list(exports._pieces(iter(texts)))
+    pieces = list(exports._joined(iter(texts)))
     assert b"".join(pieces).decode() == "".join(texts)
     assert 5 < len(pieces) < 12
-    assert list(exports._pieces(iter(()))) == [b""]
+    assert list(exports._joined(iter(()))) == [b""]
 
 
 def test_asking_for_the_head_reads_nothing_of_the_library_but_what_is_first(client: TestClient) -> None:

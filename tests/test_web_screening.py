@@ -196,6 +196,7 @@ def test_what_cannot_be_begun_is_refused_with_a_reason(
     response = sent(client, "/reviews", **fields)
     assert response.status_code == 400
     assert "name:" in response.text or "target:" in response.text
+    assert '<a href="/reviews">the reviews</a>' in response.text
     assert list(desk.reviews_) == [1]
 
 
@@ -209,7 +210,9 @@ def test_what_cannot_be_begun_is_refused_with_a_reason(
 )
 def test_plans_that_cannot_be_are_refused(client: TestClient, desk: FakeScreening, fields: dict[str, str]) -> None:
     before = desk.reviews_[1]
-    assert sent(client, "/reviews/1/settings", **fields).status_code == 400
+    refused = sent(client, "/reviews/1/settings", **fields)
+    assert refused.status_code == 400
+    assert '<a href="/reviews/1">the review</a>' in refused.text
     assert desk.reviews_[1] == before
 
 
@@ -275,7 +278,7 @@ def test_the_setting_bounds_what_is_sent(client: TestClient, desk: FakeScreening
 def test_what_was_refused_is_listed_with_its_source(client: TestClient) -> None:
     found = page(client, "/reviews/1")
     assert "entry 7: <b>" in [text for _, text in found.all("li")]
-    assert "hits.ris 13 12 1 1" in " ".join(text for _, text in found.all("tr"))
+    assert "hits.ris 13 12 1 1 5" in " ".join(text for _, text in found.all("tr"))
 
 
 def test_a_search_a_saved_search_and_papers_fill_the_pool(client: TestClient, desk: FakeScreening) -> None:
@@ -419,12 +422,21 @@ def test_going_back_shows_what_was_decided_and_lets_it_be_changed(client: TestCl
     decide(client, 1, "exclude", reason="DENSE", note="why")
     found = page(client, address)
     assert "Excluded so far" in found.text("p", class_="held")
+    assert "keeps its place" in page(client, "/reviews/1/screen/1").text("p", class_="kicker chosen-manual")
     pressed = [a["value"] for a, _ in found.all("button") if a.get("aria-pressed") == "true"]
     assert pressed == ["exclude"]
     assert [a["value"] for a, _ in found.all("input", name="reason") if "checked" in a] == ["DENSE"]
     assert found.text("textarea", id="note") == "why"
     decide(client, 1, "include", held="exclude")
     assert decisions(desk)[-1] == ("me", 1, "include")
+
+
+def test_an_inclusion_has_no_reason_to_exclude(client: TestClient, desk: FakeScreening) -> None:
+    """As when an exclusion is corrected: its reason is still marked on the page."""
+    decide(client, 1, "include", reason=["DENSE", "GRAPH", "not-retrieved"])
+    assert last(desk).reasons == ("GRAPH",)
+    decide(client, 2, "exclude", reason=["DENSE", "GRAPH"])
+    assert last(desk).reasons == ("DENSE", "GRAPH")
 
 
 def test_in_a_shared_review_nobody_is_overruled_unseen(client: TestClient, desk: FakeScreening) -> None:
@@ -502,6 +514,10 @@ def test_at_the_end_the_statement_stands(client: TestClient, desk: FakeScreening
     assert response.headers["location"] == "/reviews/1/screen?end=1&was=12"
     found = page(client, response.headers["location"])
     assert found.text("h1") == "Nothing left to offer"
+    assert "Read the full texts" not in [text for _, text in found.all("a")], "nothing was included"
+    decide(client, 12, "include", held="exclude")
+    assert "Read the full texts" in [text for _, text in page(client, "/reviews/1/screen?end=1").all("a")]
+    decide(client, 12, "exclude", held="include")
     assert "No estimate is possible" in found.text("p", class_="sentence")
     assert "Undo" in [text for _, text in found.all("button")]
 
@@ -568,7 +584,10 @@ def test_stopping_keeps_the_statement_and_can_be_taken_back(client: TestClient, 
     decide(client, 1, "include")
     sent(client, "/reviews/1/stop", "/reviews/1?done=stop")
     assert last(desk).kind is ReviewEventKind.STOP
-    assert "Take up again" in client.get("/reviews/1").text
+    stopped = page(client, "/reviews/1")
+    assert "Take up again" in [text for _, text in stopped.all("button")]
+    assert "Screen on" not in [text for _, text in stopped.all("a")], "first it is taken up again"
+    assert "/reviews/1/screen?stage=full-text" in [a.get("href") for a, _ in stopped.all("a")]
     assert "Recall is at least 83 %" in client.get("/reviews/1/history").text
     sent(client, "/reviews/1/reopen", "/reviews/1?done=reopen")
     assert "Stop here" in client.get("/reviews/1").text
@@ -752,6 +771,16 @@ def test_a_review_is_taken_away_in_every_form(client: TestClient, form: screenin
     assert response.text.startswith(f"{form.name} of Walks on sparse graphs\n1\tRandom restarts")
     assert response.headers["content-type"] == form.media_type
     assert response.headers["content-disposition"] == f'attachment; filename="walks-on-sparse-graphs.{form.ending}"'
+
+
+def test_what_is_included_is_taken_away_alone(client: TestClient) -> None:
+    links = page(client, "/reviews/1/export").links()
+    assert "/reviews/1/export/ris?label=include" in links
+    assert "/reviews/1/export/record?label=include" not in links, "a part of a review cannot be replayed"
+    response = client.get("/reviews/1/export/ris?label=include")
+    assert response.text.startswith("ris of Walks on sparse graphs, only include\n")
+    assert response.headers["content-disposition"] == 'attachment; filename="walks-on-sparse-graphs-included.ris"'
+    assert client.get("/reviews/1/export/ris?label=maybe").status_code == 400
 
 
 def test_a_name_without_letters_of_ascii_has_a_file_name(client: TestClient, desk: FakeScreening) -> None:

@@ -83,6 +83,9 @@ def test_a_program_screens_from_the_offer_to_the_export(client: TestClient, desk
     assert posted(client, f"{at}/undo", {"event": event["id"]})["event"]["undoes"] == event["id"]
     assert posted(client, f"{at}/undo", {})["event"] is None
     assert client.get(f"/api/reviews{at}/export?form=csv").text.startswith("csv of Restarts")
+    assert client.get(f"/api/reviews{at}/export?form=csv&label=include").text.startswith(
+        "csv of Restarts, only include"
+    )
     assert [one["name"] for one in got(client, "")["reviews"]] == ["Walks on sparse graphs", "Restarts"]
     assert client.delete(f"/api/reviews{at}", headers={"content-type": "application/json"}).json() == {
         "removed": "Restarts"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from broadsheet.model.screening import (
+    STOPPING_RULES,
     Chosen,
     Criterion,
     CurvePoint,
@@ -102,6 +103,17 @@ def test_the_curve_says_in_words_what_it_shows_and_is_xml() -> None:
     kinds = [line.get("class") for line in root.iter("polyline")]
     assert kinds.count("bound") == 1
     assert kinds.count("found") == 1
+
+
+def test_what_was_found_has_a_panel_of_its_own_and_never_crosses_the_target() -> None:
+    """Counts over the axis of recall would seem to reach the target whenever something is found."""
+    root = ElementTree.fromstring(str(curve(points(300), target=0.95, records=1238)))
+
+    def heights(kind: str) -> list[float]:
+        lines = [line.get("points") or "" for line in root.iter("polyline") if line.get("class") == kind]
+        return [float(point.split(",")[1]) for line in lines for point in line.split()]
+
+    assert max(heights("bound") + heights("target")) < min(heights("found"))
 
 
 def test_without_an_estimate_there_is_no_line_of_the_bound() -> None:
@@ -258,3 +270,13 @@ def test_bounds_are_rounded_down() -> None:
 
 def test_kappa_is_written_with_a_minus() -> None:
     assert [views.kappa(value) for value in (None, 0.5, -0.0625)] == ["–", "0.50", "\u22120.06"]
+
+
+def test_every_stopping_rule_has_its_words() -> None:
+    assert tuple(views.RULES) == STOPPING_RULES
+
+
+def test_no_line_ends_before_a_percent_sign() -> None:
+    assert views.kept_together("Recall ≥ 93 % with 95 % confidence, 5 per cent") == (
+        "Recall ≥ 93\u202f% with 95\u202f% confidence, 5 per cent"
+    )

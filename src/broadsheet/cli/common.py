@@ -142,6 +142,15 @@ def safe(text: str) -> str:
     return _UNSAFE.sub("", text)
 
 
+def make_sure(question: str, yes: bool) -> None:
+    """Ask, unless ``--yes`` said so. Raises Abort for no, UsageError where there is nobody to ask."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("this cannot be taken back; give --yes if it is meant.")
+    click.confirm(safe(question), abort=True)
+
+
 def write_json(value: Any) -> None:
     """Print one JSON document; letters outside ASCII are escaped where the output cannot carry them."""
     unicode_output = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

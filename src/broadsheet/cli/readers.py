@@ -13,6 +13,7 @@ from broadsheet.cli.common import (
     chosen_reader,
     home_option,
     json_option,
+    make_sure,
     opened,
     paper_key,
     reader_option,
@@ -27,15 +28,6 @@ if TYPE_CHECKING:
     from broadsheet.settings import Settings
 
 name_argument = click.argument("name", required=False, default="")
-
-
-def _sure(question: str, yes: bool) -> None:
-    """Ask, unless ``--yes`` said so. Raises Abort for no, UsageError where there is nobody to ask."""
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise click.UsageError("this cannot be taken back; give --yes if it is meant.")
-    click.confirm(safe(question), abort=True)
 
 
 @click.group("readers", invoke_without_command=True, short_help="Show, add and change who reads.")
@@ -136,7 +128,7 @@ def remove(name: str, yes: bool) -> None:
     """
     with opened() as library:
         reader = library.daily.reader(name)
-        _sure(f"Remove {reader.name} with all events and editions?", yes)
+        make_sure(f"Remove {reader.name} with all events and editions?", yes)
         library.daily.remove_reader(reader.name)
     click.echo(safe(f"Removed {reader.name}."))
 

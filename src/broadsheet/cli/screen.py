@@ -9,8 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from broadsheet.cli.common import Command, Number, home_option, json_option, opened, paper_key, safe, write_json
-from broadsheet.cli.screen_common import LABELS, chosen_screener, review_argument, screener_option, shape
+from broadsheet.cli.common import (
+    Number,
+    home_option,
+    json_option,
+    make_sure,
+    opened,
+    paper_key,
+    safe,
+    write_json,
+)
+from broadsheet.cli.screen_common import (
+    LABELS,
+    MODEL_OPTIONS,
+    RULE_OPTIONS,
+    chosen_screener,
+    review_argument,
+    screener_option,
+    shape,
+    together,
+)
 from broadsheet.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -18,7 +36,6 @@ if TYPE_CHECKING:
     from broadsheet.model.screening import Criterion, PoolSummary, Review
 
 SHOWN_PROBLEMS = 10
-RULES = "distribution-free, rank-advantage, irrelevant-in-a-row, chao, budget, hypergeometric, two-phase"
 
 
 @click.group("screen", invoke_without_command=True, short_help="Screen records for a systematic review.")
@@ -110,7 +127,7 @@ def _words(context: click.Context, parameter: click.Parameter, given: Sequence[s
     return tuple(dict.fromkeys(word.strip() for word in text.splitlines() if word.strip()))
 
 
-_PLAN = (
+plan_options = together(
     click.option("--question", help="What the review asks."),
     click.option(
         *("--include", "includes"),
@@ -126,33 +143,19 @@ _PLAN = (
         callback=_criteria(excludes=True),
         help="A reason to exclude; its code is what decisions name. May be given more than once.",
     ),
-    click.option("--description", help="What is looked for, in words: it ranks records before any is included."),
     click.option(
         "--terms",
         multiple=True,
         callback=_words,
         help="Words to highlight, by commas; those with - before speak against.",
     ),
-    click.option("--target", type=float, help="Share of the relevant records to find, between 0 and 1."),
-    click.option("--confidence", type=float, help="Confidence of the statement, between 0 and 1."),
-    click.option("--rule", help=f'When to stop: {RULES}, or several joined by "and" or by "or".'),
-    click.option("--advantage", type=float, help="How many times better than random the ranking is assumed to be."),
-    click.option("--floor", type=float, help="Share of the relevant records that must be sure without assumption."),
-    click.option("--in-a-row", type=int, help="For irrelevant-in-a-row: how many; -1 reads to the end."),
-    click.option("--budget", type=Number(0), help="For budget: how many records."),
+    *RULE_OPTIONS,
     click.option("--member", "screeners", multiple=True, metavar="NAME", help="Who screens; without, anyone may."),
     click.option("--blinded/--shared", default=None, help="Every screener decides every record unseen, or one does."),
-    click.option("--model", help="Composition of the ranking model; else the default."),
-    click.option("--querier", help="How the model chooses: max-relevance, uncertainty, anchors, random or mixed."),
+    *MODEL_OPTIONS,
     click.option("--seed", type=Number(0), help="Seed of all that is random."),
 )
-
-
-def plan_options(command: Command) -> Command:
-    """The options that say how a review is done."""
-    for option in reversed(_PLAN):
-        command = option(command)
-    return command
+"""The options that say how a review is done."""
 
 
 def plan_changes(given: dict[str, Any]) -> dict[str, Any]:
@@ -241,10 +244,7 @@ def remove(name: str, yes: bool) -> None:
     """
     with opened() as library:
         review = library.screening.review(name)
-        if not yes:
-            if not sys.stdin.isatty():
-                raise click.UsageError("this cannot be taken back; give --yes if it is meant.")
-            click.confirm(safe(f"Remove {review.name} with all decisions?"), abort=True)
+        make_sure(f"Remove {review.name} with all decisions?", yes)
         library.screening.remove(review.name)
     click.echo(safe(f"Removed {review.name}."))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
@@ -9,13 +10,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from broadsheet.cli.common import Command, Number
+
 if TYPE_CHECKING:
     from broadsheet.model.screening import Stage
 
 _SCREENER = "broadsheet.screener"
 LABELS = ("include", "exclude", "later")
 STAGES = ("abstract", "full-text")
+RULES = (
+    *("rank-advantage", "distribution-free", "hypergeometric", "two-phase", "irrelevant-in-a-row", "chao", "budget"),
+)
 """As ``model.screening`` has them: help must not load it."""
+
+RULE_OPTIONS = (
+    click.option("--target", type=float, help="Share of the relevant records to find, between 0 and 1."),
+    click.option("--confidence", type=float, help="Confidence of the statement, between 0 and 1."),
+    click.option("--rule", help=f'When to stop: {", ".join(RULES)}, or several joined by "and" or by "or".'),
+    click.option("--advantage", type=float, help="How many times better than random the ranking is assumed to be."),
+    click.option("--floor", type=float, help="Share of the relevant records that must be sure without assumption."),
+    click.option("--in-a-row", type=int, help="For irrelevant-in-a-row: how many; -1 reads to the end."),
+    click.option("--budget", type=Number(0), help="For budget: how many records."),
+)
+MODEL_OPTIONS = (
+    click.option("--description", help="What is looked for, in words: it ranks records before any is included."),
+    click.option("--model", help="Composition of the ranking model; else the default."),
+    click.option("--querier", help="How the model chooses: max-relevance, uncertainty, anchors, random or mixed."),
+)
+
+
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Options that several commands have, in the order in which help lists them."""
+
+    def all_of_them(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return all_of_them
 
 
 def _remember_screener(context: click.Context, parameter: click.Parameter, value: str | None) -> None:

@@ -12,8 +12,10 @@ from broadsheet.cli.common import home_option, json_option, opened, patience, sa
 from broadsheet.cli.screen import screen_
 from broadsheet.cli.screen_common import review_argument, shape
 from broadsheet.errors import InputError
+from broadsheet.model.screening import Label
 
 FORMS = ("record", "ris", "csv", "tsv", "xlsx", "json")
+LABELS = ("include", "exclude", "later")
 _BY_SUFFIX = {".jsonl": "record", ".ris": "ris", ".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".json": "json"}
 
 
@@ -23,8 +25,9 @@ _BY_SUFFIX = {".jsonl": "record", ".ris": "ris", ".csv": "csv", ".tsv": "tsv", "
     *("-o", "--output"), type=click.Path(dir_okay=False, path_type=Path), help="File to write; else standard output."
 )
 @click.option("--format", "form", type=click.Choice(FORMS), help="Else by the file's name; else record.")
+@click.option("--label", type=click.Choice(LABELS), help="Only records that have this label in the end, repeats once.")
 @home_option
-def export(name: str, output: Path | None, form: str | None) -> None:
+def export(name: str, output: Path | None, form: str | None, label: str | None) -> None:
     """Write a review: as `record` with everything that happened, to replay or to import, or its records with labels.
 
     RIS and tables carry the labels as ASReview reads them.
@@ -32,7 +35,7 @@ def export(name: str, output: Path | None, form: str | None) -> None:
     \b
     Examples:
       broadsheet screen export anxiety -o anxiety.jsonl
-      broadsheet screen export anxiety -o included.ris
+      broadsheet screen export anxiety -o included.ris --label include
     """
     from broadsheet.cli.manage import write_whole
 
@@ -41,7 +44,7 @@ def export(name: str, output: Path | None, form: str | None) -> None:
     if form is None:
         raise click.UsageError(f"{output}: its name does not say which format is meant; give --format.")
     with opened(read_only=True) as library:
-        pieces = library.screening.export(name, form)
+        pieces = library.screening.export(name, form, only=Label(label) if label else None)
         if output is None:
             for piece in pieces:
                 sys.stdout.buffer.write(piece)

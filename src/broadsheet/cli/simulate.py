@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from broadsheet.cli.common import Number, home_option, json_option, opened, patience, write_json
-from broadsheet.cli.screen import RULES
-from broadsheet.cli.screen_common import shape
+from broadsheet.cli.screen_common import MODEL_OPTIONS, RULE_OPTIONS, shape, together
 
 if TYPE_CHECKING:
     from broadsheet.model.screening import Plan, StoppingPlan
@@ -21,8 +20,8 @@ _ENDS = ("min", "rule", "end")
 _MEASURES = (("wss95", "WSS@95"), ("rrf10", "RRF@10"), ("atd", "ATD"))
 
 
-def _until(context: click.Context, parameter: click.Parameter, value: str) -> str | int:
-    if value in ("min", "rule"):
+def _until(context: click.Context, parameter: click.Parameter, value: str | None) -> str | int | None:
+    if value is None or value in ("min", "rule"):
         return value
     if value in ("end", "-1"):
         return -1
@@ -38,22 +37,13 @@ def _until(context: click.Context, parameter: click.Parameter, value: str) -> st
 @click.option("--prior-excluded", type=Number(0), default=1, show_default=True, help="Irrelevant records known before.")
 @click.option(
     "--until",
-    default="min",
-    show_default=True,
     callback=_until,
-    help="Where a run ends: min (the last relevant record), rule (the rule says stop), end, or after so many records.",
+    help="Where a run ends: min (the last relevant record), rule (the rule says stop), end, or after so many records; "
+    "else end where --rule or --compare is given, min where none is.",
 )
-@click.option("--rule", help=f"When to stop: {RULES}, or several joined.")
+@together(*RULE_OPTIONS)
 @click.option("--compare", multiple=True, help="A further rule that is only watched. May be given more than once.")
-@click.option("--target", type=float, help="Share of the relevant records to find, between 0 and 1.")
-@click.option("--confidence", type=float, help="Confidence of the statement, between 0 and 1.")
-@click.option("--advantage", type=float, help="How many times better than random the ranking is assumed to be.")
-@click.option("--floor", type=float, help="Share of the relevant records that must be sure without assumption.")
-@click.option("--in-a-row", type=int, help="For irrelevant-in-a-row: how many; -1 reads to the end.")
-@click.option("--budget", type=Number(0), help="For budget: how many records.")
-@click.option("--description", help="What is looked for, in words.")
-@click.option("--model", help="Composition of the ranking model; else the default.")
-@click.option("--querier", help="How the model chooses: max-relevance, uncertainty, anchors, random or mixed.")
+@together(*MODEL_OPTIONS)
 @click.option("--every", type=Number(0), default=1, show_default=True, help="Learn again after so many; 0: by itself.")
 @click.option("--vectors", is_flag=True, help="Rank by vectors as well; those that lack are made.")
 @click.option("--repeats", is_flag=True, help="Count records of a file that repeat others as records of their own.")
@@ -94,6 +84,8 @@ def _simulated(pool: str, given: dict[str, Any]) -> Simulation:
     runs, path = given.pop("seeds"), Path(pool)
     compared, vectors, repeats = given.pop("compare"), given.pop("vectors"), given.pop("repeats")
     options = {name: given.pop(name) for name in ("prior_included", "prior_excluded", "until", "every")}
+    if options["until"] is None:  # no rule with a guarantee can say stop before the last relevant record is found
+        options["until"] = -1 if compared or given["rule"] else "min"
     with opened() as library, Progress("simulation", "records") as progress, patience("Reading the records..."):
         of_file = path.exists()
         plan = _changed(None if of_file else library.screening.review(pool).plan, given)

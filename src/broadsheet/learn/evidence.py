@@ -6,6 +6,7 @@ hold at all looks at once.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 
 from broadsheet.learn.trail import Step
@@ -13,7 +14,7 @@ from broadsheet.model.screening import Chosen
 from broadsheet.stats import AdvantageWatch, AuditTest, TotalTest, allowed_missing, needed
 
 # The part of the error for a bound at any time from single random draws; the rest is for the audit's thresholds.
-DRAWS = 0.05
+DRAWS = 0.01
 _RANDOM = (Chosen.AUDIT, Chosen.RANDOM)
 
 
@@ -46,7 +47,7 @@ class FreeEvidence:
         error = 1 - confidence
         self._draws_confidence, self._audit_confidence = 1 - DRAWS * error, 1 - (1 - DRAWS) * error
         self.audit: AuditTest | None = None
-        self.prefix = self.finds = 0
+        self.prefix = self.finds = self._outside = 0
         self._ahead: dict[int, bool] = {}  # labels at places of the order that the prefix has not reached
         self._limit: int | None = None
         self.fresh()
@@ -60,16 +61,22 @@ class FreeEvidence:
         """The most relevant records that there are, found ones and those put off included."""
         return min((bound for bound in (self._limit, self._draws.bound) if bound is not None), default=None)
 
-    def begin_audit(self, size: int, count: Count) -> None:
+    def begin_audit(self, size: int, count: Count, found: int | None = None, gone: Collection[int] = ()) -> None:
         """The order has been drawn of ``size`` records, after what ``count`` says.
+
+        ``found`` were found then. The thresholds go by it, whatever else is found outside of the order or corrected
+        afterwards: chosen by what the prefix has shown, they would be several rules with one error. Records at the
+        places ``gone`` have left the pool unread; they stay in the order as irrelevant ones, else its prefix would
+        become a larger part of it.
 
         Raises ValueError for a second order: whoever may draw again until it pleases has no guarantee.
         """
         if self.audit is not None:
             raise ValueError("an audit has begun: another order must not be drawn")
         # What was put off then is in the order, and may have been given a label since.
-        found = count.found - sum(self._ahead.values())
-        self.audit = AuditTest(size, found, self.target, self._audit_confidence)
+        self._outside = count.found - sum(self._ahead.values())
+        self.audit = AuditTest(size, self._outside if found is None else found, self.target, self._audit_confidence)
+        self._ahead |= dict.fromkeys(gone, False)
         self._advance()
 
     def see(self, step: Step, before: Count) -> None:
@@ -105,7 +112,7 @@ class FreeEvidence:
             self.finds += self._ahead.pop(self.prefix)
             self.prefix += 1
             if self.audit.enough(self.prefix, self.finds):
-                limit = self.audit.found + self.audit.least_wrong(self.finds) - 1
+                limit = self._outside + self.audit.least_wrong(self.finds) - 1
                 self._limit = limit if self._limit is None else min(limit, self._limit)
 
 
@@ -183,6 +190,7 @@ class _Test:
             )
         if self._test is not None:
             least = self._test.bound
+            advantage *= step.unread / max(step.unread, step.among)
             self._test.update(step.relevant is not False, advantage, step.unread)
             self.contradicted = self.contradicted or before.found + (step.relevant is True) > least
 

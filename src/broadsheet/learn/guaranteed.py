@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -43,9 +44,9 @@ class _FreeWatch(Watch):
         self.stopper = stopper
         self.evidence = FreeEvidence(stopper.target, stopper.confidence)
 
-    def begin_audit(self, size: int) -> None:
-        super().begin_audit(size)
-        self.evidence.begin_audit(size, self.count)
+    def begin_audit(self, size: int, found: int | None = None, gone: Collection[int] = ()) -> None:
+        super().begin_audit(size, found, gone)
+        self.evidence.begin_audit(size, self.count, found, gone)
 
     def fresh(self) -> None:
         super().fresh()
@@ -107,7 +108,7 @@ class RankAdvantage(Stopper):
     rule: ClassVar[str] = "rank-advantage"
     target: float = DEFAULT_TARGET
     confidence: float = DEFAULT_CONFIDENCE
-    advantage: float = 3.0
+    advantage: float = 2.0
     floor: float = 0.5
     patience: float = PATIENCE
     guard: bool = True
@@ -137,10 +138,10 @@ class _RankWatch(Watch):
         self.floor = FreeEvidence(stopper.floor, stopper.confidence)
         self.fallback = _FreeWatch(DistributionFree(stopper.target, stopper.confidence, stopper.patience), records)
 
-    def begin_audit(self, size: int) -> None:
-        super().begin_audit(size)
-        self.floor.begin_audit(size, self.count)
-        self.fallback.begin_audit(size)
+    def begin_audit(self, size: int, found: int | None = None, gone: Collection[int] = ()) -> None:
+        super().begin_audit(size, found, gone)
+        self.floor.begin_audit(size, self.count, found, gone)
+        self.fallback.begin_audit(size, found, gone)
 
     def fresh(self) -> None:
         super().fresh()
@@ -239,6 +240,8 @@ def _sentence(stopper: DistributionFree | RankAdvantage, watch: Watch, total: in
     missing = "at most " + counted(total - found, "relevant record is", "relevant records are")
     missing = missing if total > found else "no relevant record is"
     said = f"Recall ≥ {percent(found / total)} with {sure} confidence, {ground}: {missing} unread."
+    if total - found >= (unread := watch.count.unread) > 1:  # a bound that anybody knows who can subtract
+        said = f"Nothing can be ruled out yet: any of the {unread:,} unread records may be relevant."
     if not watch.stopped:
         target = exact_percent(stopper.target)
         said += f" About {counted(further, 'more record')} for {target}, if nothing more is found."

@@ -6,7 +6,7 @@ plain record. What the rules with a guarantee prove is in learn/evidence.py and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from broadsheet.learn.guaranteed import DistributionFree, RankAdvantage
 from broadsheet.learn.stopping import Stopper, Watch, check_target
 from broadsheet.learn.thumbs import Budget, Chao, HypergeometricRanked, IrrelevantInARow, TwoPhase
 from broadsheet.learn.trail import Step, Trail, Verdict
-from broadsheet.model.screening import GuaranteeClass, StoppingPlan
+from broadsheet.model.screening import STOPPING_RULES, GuaranteeClass, StoppingPlan
 
 __all__ = [
     "AllOf",
@@ -37,55 +37,48 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf(Stopper):
+class _Joint(Stopper):
+    """Several rules together. Raises ValueError for none."""
+
+    rules: tuple[Stopper, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.rules:
+            raise ValueError("a joint rule needs one rule or more")
+
+    def watch(self, records: int) -> Watch:
+        """Follow a review."""
+        return _JointWatch(self, [rule.watch(records) for rule in self.rules], records)
+
+    def to_record(self) -> dict[str, Any]:
+        """The rules as plain values."""
+        return {"rule": self.rule, "rules": [rule.to_record() for rule in self.rules]}
+
+
+class AllOf(_Joint):
     """Stop when all of the rules say stop: the strongest guarantee among them holds for it."""
 
     rule: ClassVar[str] = "and"
-    rules: tuple[Stopper, ...] = ()
-
-    def __post_init__(self) -> None:
-        _check_rules(self.rules)
-
-    def watch(self, records: int) -> Watch:
-        """Follow a review."""
-        return _JointWatch(self, [rule.watch(records) for rule in self.rules], records)
-
-    def to_record(self) -> dict[str, Any]:
-        """The rules as plain values."""
-        return {"rule": self.rule, "rules": [rule.to_record() for rule in self.rules]}
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf(Stopper):
+class AnyOf(_Joint):
     """Stop when one of the rules says stop: the weakest guarantee among them holds, with their errors summed."""
 
     rule: ClassVar[str] = "or"
-    rules: tuple[Stopper, ...] = ()
-
-    def __post_init__(self) -> None:
-        _check_rules(self.rules)
-
-    def watch(self, records: int) -> Watch:
-        """Follow a review."""
-        return _JointWatch(self, [rule.watch(records) for rule in self.rules], records)
-
-    def to_record(self) -> dict[str, Any]:
-        """The rules as plain values."""
-        return {"rule": self.rule, "rules": [rule.to_record() for rule in self.rules]}
 
 
 _STRENGTH = (GuaranteeClass.NONE, GuaranteeClass.ASSUMPTION, GuaranteeClass.DISTRIBUTION_FREE)
 
 
 class _JointWatch(Watch):
-    def __init__(self, stopper: AllOf | AnyOf, watches: list[Watch], records: int) -> None:
+    def __init__(self, stopper: _Joint, watches: list[Watch], records: int) -> None:
         super().__init__(records)
         self.stopper, self.watches = stopper, watches
 
-    def begin_audit(self, size: int) -> None:
-        super().begin_audit(size)
+    def begin_audit(self, size: int, found: int | None = None, gone: Collection[int] = ()) -> None:
+        super().begin_audit(size, found, gone)
         for watch in self.watches:
-            watch.begin_audit(size)
+            watch.begin_audit(size, found, gone)
 
     def fresh(self) -> None:
         super().fresh()
@@ -135,43 +128,43 @@ class _JointWatch(Watch):
         )
 
 
-def _check_rules(rules: tuple[Stopper, ...]) -> None:
-    if not rules:
-        raise ValueError("a joint rule needs one rule or more")
+_MAKERS: dict[type[Stopper], Callable[[StoppingPlan], Stopper]] = {
+    DistributionFree: lambda plan: DistributionFree(plan.target, plan.confidence),
+    RankAdvantage: lambda plan: RankAdvantage(plan.target, plan.confidence, plan.advantage, plan.floor),
+    IrrelevantInARow: lambda plan: IrrelevantInARow(plan.in_a_row),
+    Chao: lambda plan: Chao(plan.target),
+    Budget: lambda plan: Budget(plan.budget),
+    HypergeometricRanked: lambda plan: HypergeometricRanked(plan.target, plan.confidence),
+    TwoPhase: lambda plan: TwoPhase(plan.target, plan.confidence),
+}
+_KINDS = {kind.rule: kind for kind in _MAKERS}
+_JOINTS = {kind.rule: kind for kind in (AnyOf, AllOf)}  # "or" is parted first: "and" binds closer
 
 
 def stopper_of(plan: StoppingPlan) -> Stopper:
     """The rule that a plan declares. Raises ValueError for an unknown rule and parameters out of their range."""
-    for word, joint in ((" or ", AnyOf), (" and ", AllOf)):
-        if word in plan.rule:
-            return joint(tuple(stopper_of(replace(plan, rule=part.strip())) for part in plan.rule.split(word)))
-    makers: dict[str, Callable[[], Stopper]] = {
-        DistributionFree.rule: lambda: DistributionFree(plan.target, plan.confidence),
-        RankAdvantage.rule: lambda: RankAdvantage(plan.target, plan.confidence, plan.advantage, plan.floor),
-        IrrelevantInARow.rule: lambda: IrrelevantInARow(plan.in_a_row),
-        Chao.rule: lambda: Chao(plan.target),
-        Budget.rule: lambda: Budget(plan.budget),
-        HypergeometricRanked.rule: lambda: HypergeometricRanked(plan.target, plan.confidence),
-        TwoPhase.rule: lambda: TwoPhase(plan.target, plan.confidence),
-    }
-    if plan.rule not in makers:
-        raise ValueError(f"there is no stopping rule {plan.rule!r}; there are {', '.join(makers)}")
+    for word, joint in _JOINTS.items():
+        parts = plan.rule.split(f" {word} ")
+        if len(parts) > 1:
+            return joint(tuple(stopper_of(replace(plan, rule=part.strip())) for part in parts))
+    kind = _kind(plan.rule)
     check_target(plan.target, plan.confidence)
-    return makers[plan.rule]()
+    return _MAKERS[kind](plan)
 
 
 def stopper_from_record(record: Mapping[str, Any]) -> Stopper:
     """The rule that ``to_record`` wrote. Raises ValueError for an unknown rule or unknown parameters."""
     values = dict(record)
     rule = values.pop("rule", None)
-    if rule in (AllOf.rule, AnyOf.rule):
-        rules = tuple(stopper_from_record(part) for part in values["rules"])
-        return AllOf(rules) if rule == AllOf.rule else AnyOf(rules)
-    kinds = (DistributionFree, RankAdvantage, IrrelevantInARow, Budget, Chao, TwoPhase, HypergeometricRanked)
-    for kind in kinds:
-        if kind.rule == rule:
-            try:
-                return kind(**values)
-            except TypeError as error:
-                raise ValueError(f"{rule} does not take {sorted(values)}") from error
-    raise ValueError(f"there is no stopping rule {rule!r}; there are {', '.join(kind.rule for kind in kinds)}")
+    if rule in _JOINTS:
+        return _JOINTS[rule](tuple(stopper_from_record(part) for part in values["rules"]))
+    try:
+        return _kind(rule)(**values)
+    except TypeError as error:
+        raise ValueError(f"{rule} does not take {sorted(values)}") from error
+
+
+def _kind(rule: Any) -> type[Stopper]:
+    if rule not in _KINDS:
+        raise ValueError(f"there is no stopping rule {rule!r}; there are {', '.join(STOPPING_RULES)}")
+    return _KINDS[rule]

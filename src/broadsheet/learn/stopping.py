@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -26,8 +26,9 @@ class Watch(ABC):
         """Take one more step."""
         self.count.see(step)
 
-    def begin_audit(self, size: int) -> None:
-        """The audit's order has been drawn, of the ``size`` records that are unread."""
+    def begin_audit(self, size: int, found: int | None = None, gone: Collection[int] = ()) -> None:
+        """The audit's order has been drawn, of the ``size`` records that are unread; ``found`` were found then, where
+        that is not what is found outside of the order now. Of the places ``gone`` there is nothing to read."""
         self.audit_size = size
 
     def fresh(self) -> None:  # noqa: B027 - rules that draw no conclusion from draws have nothing to drop
@@ -76,7 +77,7 @@ class Stopper(ABC):
             if n == trail.since and n:
                 watch.fresh()
             if n == trail.audit_from:
-                watch.begin_audit(trail.audit_size)
+                watch.begin_audit(trail.audit_size, trail.audit_found, trail.audit_gone)
             yield watch
             if n < len(trail.steps):
                 watch.see(trail.steps[n])

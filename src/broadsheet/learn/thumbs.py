@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -167,9 +168,10 @@ class _TwoPhaseWatch(Watch):
         self.begun = self.passed = False
         self.ahead: dict[int, bool] = {}
 
-    def begin_audit(self, size: int) -> None:
-        super().begin_audit(size)
+    def begin_audit(self, size: int, found: int | None = None, gone: Collection[int] = ()) -> None:
+        super().begin_audit(size, found, gone)
         self.before, self.begun = self.count.found - sum(self.ahead.values()), True
+        self.ahead |= dict.fromkeys(gone, False)
         self.prefix = self.finds = 0
         self._advance()
 

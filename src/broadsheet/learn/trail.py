@@ -17,7 +17,8 @@ class Step:
     without a final label just before, this one included. ``rank`` is its place when it was offered (0 is the top, −1
     unknown) in the ranking of ``ranked`` records (0: as many as are unread). ``place`` is its position in the audit's
     random order, from 0, however it came to be read; −1 if it is not in it. ``captures`` is how many of several
-    independent screeners or searches found it.
+    independent screeners or searches found it. ``among`` are the records that it was chosen from, where those were more
+    than are unread by the trail: some left without being read since, or it was read long after it was offered.
     """
 
     chosen: Chosen
@@ -27,6 +28,7 @@ class Step:
     place: int = -1
     captures: int = 1
     ranked: int = 0
+    among: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,10 @@ class Trail:
     """The steps in the order of first reading, of a pool of ``records`` (repeats not counted).
 
     The audit's order was drawn after ``audit_from`` steps (None: not yet), of the ``audit_size`` records unread then;
-    it must hold all that is unread now. After ``since`` steps more was unread than before, for the last time: what was
-    read until then is known, but is no evidence, except by its place in the audit's order.
+    it must hold all that is unread now. ``audit_found`` were found then (None: those that are found outside of the
+    order), and ``audit_gone`` are places of records that are no more to be read. After ``since`` steps more was unread
+    than before, for the last time: what was read until then is known, but is no evidence, except by its place in the
+    audit's order.
     """
 
     records: int
@@ -43,6 +47,8 @@ class Trail:
     audit_from: int | None = None
     audit_size: int = 0
     since: int = 0
+    audit_found: int | None = None
+    audit_gone: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

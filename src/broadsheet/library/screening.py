@@ -237,16 +237,19 @@ class Screening(Pools):
 
     # In and out
 
-    def export(self, name: Ref, form: str) -> Iterator[bytes]:
+    def export(self, name: Ref, form: str, *, only: Label | None = None) -> Iterator[bytes]:
         """A review in a format of ``EXPORT_FORMS``, piece by piece: ``record`` is all that there is, to replay and to
-        import; the others are the records with what was decided. Raises InputError for another format, at once.
+        import; the others are the records with what was decided, with ``only`` those that have this label in the end,
+        each with its repeats once. Raises InputError for another format, and for ``record`` with ``only``, at once.
         """
         review = self.review(name)
         if form == out.RECORD:
+            if only is not None:
+                raise InputError("the format “record” is of the whole review; choose another one for a part of it")
             return out.whole(review, self._store.records(review.id), self._store.events(review.id))
         writer = out.writer(form)
         with self._desks.at(review) as desk:
-            decided = out.decided(desk.state)
+            decided = out.decided(desk.state, only)
         return writer(decided)
 
     def import_(self, file: BinaryIO, name: str = "", *, screener: str = "") -> Review:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from broadsheet.errors import InputError
 from broadsheet.library.screening_views import EXPORT_FORMS
-from broadsheet.model.screening import PoolRecord, Review, ReviewEvent, Stage
+from broadsheet.model.screening import Label, PoolRecord, Review, ReviewEvent, Stage
 from broadsheet.screen.journal import export_lines
 from broadsheet.sources.out_screening import FORMS, Decided, write
 from broadsheet.store import pool_record_fields
@@ -34,9 +34,15 @@ def writer(form: str) -> Callable[[Iterable[Decided]], Iterator[bytes]]:
     return partial(write, form=form)
 
 
-def decided(state: State) -> list[Decided]:
-    """Every record with its final labels and the decision that gave the last of them; repeats have their group's."""
-    return [_decided(state, record) for record in state.records.values()]
+def decided(state: State, only: Label | None = None) -> list[Decided]:
+    """Every record with its final labels and the decision that gave the last of them; repeats have their group's.
+
+    With ``only`` those whose last label is this one, and of records that repeat each other the first.
+    """
+    if only is None:
+        return [_decided(state, record) for record in state.records.values()]
+    firsts = (record for record in state.records.values() if state.group(record.number) == record.number)
+    return [found for record in firsts if (found := _decided(state, record)).label is only]
 
 
 def _decided(state: State, record: PoolRecord) -> Decided:

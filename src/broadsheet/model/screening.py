@@ -75,21 +75,32 @@ class Criterion:
     excludes: bool = True
 
 
+STOPPING_RULES = (
+    "rank-advantage",
+    "distribution-free",
+    "hypergeometric",
+    "two-phase",
+    "irrelevant-in-a-row",
+    "chao",
+    "budget",
+)
+"""The names of all stopping rules; but for the first two they are rules of thumb."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoppingPlan:
     """When to stop: declared before it is looked at, and shown with every statement.
 
-    ``rule`` is ``distribution-free``, ``rank-advantage``, or a rule of thumb (``irrelevant-in-a-row``, ``chao``,
-    ``budget``, ``hypergeometric``), or several joined by "and" or by "or". ``target`` recall and ``confidence`` lie in
-    (0, 1). ``advantage`` is b ≥ 1 of the assumption "the ranking finds at least b times as fast as random reading";
-    ``floor`` the recall that must hold whatever the ranking does before a statement under the assumption is made.
-    ``in_a_row`` and ``budget`` (records) are of the rules of thumb.
+    ``rule`` is one of ``STOPPING_RULES``, or several joined by "and" or by "or". ``target`` recall and ``confidence``
+    lie in (0, 1). ``advantage`` is b ≥ 1 of the assumption "the ranking finds at least b times as fast as random
+    reading"; ``floor`` the recall that must hold whatever the ranking does before a statement under the assumption is
+    made. ``in_a_row`` and ``budget`` (records) are of the rules of thumb.
     """
 
     rule: str = "rank-advantage"
     target: float = DEFAULT_TARGET
     confidence: float = DEFAULT_CONFIDENCE
-    advantage: float = 3.0
+    advantage: float = 2.0
     floor: float = 0.5
     in_a_row: int = 50
     budget: int = 0

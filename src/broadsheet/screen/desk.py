@@ -168,12 +168,6 @@ class Desk:
             order = self._trainer.order((stage, view)) if (stage, view) in self._scopes else None
             return self._shown(Choice(group, Chosen.MANUAL), number, order)
 
-    def rank_now(self, screener: str = WHOLE, stage: Stage = Stage.ABSTRACT) -> Order:
-        """The order of what is unread by all labels that there are, learned now."""
-        with self._lock:
-            task = self._task((stage, self.state.view(screener)))
-        return self._trainer.learn(task)
-
     @property
     def is_learning(self) -> bool:
         """Whether an order is being learned, or a stopping rule catches up with what was read."""

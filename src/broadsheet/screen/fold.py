@@ -5,7 +5,7 @@ Taking all events at once or one by one gives the same. ``State`` answers what i
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -42,20 +42,23 @@ WHOLE = ""
 @dataclass(frozen=True)
 class Audit:
     """An audit's random order of the groups that were unread in a view when it began; ``put_off`` of them had been put
-    before a screener."""
+    before a screener. ``found`` were included then, and ``records`` in the pool."""
 
     event: ReviewEventId
     seed: int
     order: tuple[Group, ...]
     put_off: frozenset[Group]
+    found: int
+    records: int
 
 
 @dataclass(frozen=True)
 class _Covered:
-    """An audit's order as it stands, and what was unread outside of it when this was made."""
+    """An audit's order as it stands, as places too, and what was unread outside of it when this was made."""
 
     key: tuple[int, int, ReviewEventId]
     order: tuple[Group, ...]
+    places: dict[Group, int]
     outside: tuple[Group, ...]
 
 
@@ -104,6 +107,8 @@ class Fold:
         self.plan_changes: list[PlanChange] = []
         self.stopped: dict[tuple[Stage, str], ReviewEvent] = {}
         self.grew: dict[tuple[Stage, str], ReviewEventId] = {}
+        self.renewals: Counter[tuple[Stage, str]] = Counter()  # how often more was unread than before
+        self.shrunk: dict[tuple[Stage, str], list[tuple[ReviewEventId, int]]] = {}  # how many left without being read
         self.shape = 0  # counts changes of which groups there are to read
         self._place: dict[ReviewEventId, int] = {}
         self._waiting: deque[PoolRecord] = deque()
@@ -135,8 +140,23 @@ class Fold:
                 raise InputError(f"event {event.id} comes after event {self.last_event}: events must be in order")
             self._place[event.id] = len(self.events)
             self.events.append(event)
+            fresh = {key: self._fresh(*key) for key in self._tracks}
             self._take(event)
+            self._note_shrinking(fresh)
         return self
+
+    def _fresh(self, stage: Stage, view: str) -> int:
+        """How many groups were never put before anyone."""
+        track = self._tracks[stage, view]
+        return self.pool_size(stage) - len(track.of) - len(track.put_off)
+
+    def _note_shrinking(self, before: dict[tuple[Stage, str], int]) -> None:
+        """What left those that are unread, but was not read: what was drawn before was drawn from more."""
+        for key in before.keys() & self._tracks.keys():
+            steps = self._tracks[key].steps
+            gone = before[key] - self._fresh(*key) - bool(steps and steps[-1].event == self.last_event)
+            if gone > 0:
+                self.shrunk.setdefault(key, []).append((self.last_event, gone))
 
     def _take(self, event: ReviewEvent) -> None:
         kind = event.kind
@@ -228,8 +248,9 @@ class Fold:
         if not event.detail:
             return
         before, after = self.review.plan, _plan(event)
-        steps = [step for view in self.views() for step in self._tracks[Stage.ABSTRACT, view].steps]
-        read = len({step.group for step in steps if step.chosen is not Chosen.PRIOR})
+        # What was taken back was looked at all the same.
+        looked_at = (one for one in self.events if one.kind in DECISIONS and one.chosen is not Chosen.PRIOR)
+        read = len({self.groups.group(one.record) for one in looked_at if one.record in self.records})
         if event.kind is ReviewEventKind.PLAN and before != after:
             self.plan_changes.append(PlanChange(event, read, before, after))
         self.review = replace(self.review, plan=after)
@@ -260,7 +281,9 @@ class Fold:
         for view in views:
             track = self.track(event.stage, view)
             kept = tuple(group for group in order if group not in track.of)
-            self.audits[event.stage, view] = Audit(event.id, seed, kept, frozenset(track.put_off))
+            self.audits[event.stage, view] = Audit(
+                event.id, seed, kept, frozenset(track.put_off), track.included, len(self.records)
+            )
 
     # --- labels
 
@@ -319,6 +342,7 @@ class Fold:
     def _note_growth(self, stage: Stage, view: str) -> None:
         """What is unread grew after reading had begun: what was concluded of less does not hold of it."""
         if self._tracks[stage, view].is_begun:
+            self.renewals[stage, view] += self.grew.get((stage, view)) != self.last_event
             self.grew[stage, view] = self.last_event
 
     # --- what is asked
@@ -382,6 +406,10 @@ class Fold:
         """
         return self._cover(stage, screener).order
 
+    def audit_places(self, stage: Stage = Stage.ABSTRACT, screener: str = WHOLE) -> dict[Group, int]:
+        """The place of each group of ``audit_order`` in the order as it was drawn."""
+        return self._cover(stage, screener).places
+
     def audit_covers(self, stage: Stage = Stage.ABSTRACT, screener: str = WHOLE) -> bool:
         """Whether there is an audit whose order holds all that is unread."""
         return self.audit(stage, screener) is not None and not self.outsiders(stage, screener)
@@ -397,20 +425,25 @@ class Fold:
         key = (track.epoch, self.shape, audit.event if audit else 0)
         found = self._audited.get((stage, view))
         if found is None or found.key != key:
-            kept = (
-                tuple(group for group in audit.order if self._is_audited(group, stage, audit, track)) if audit else ()
-            )
-            held = set(kept)
-            found = _Covered(key, kept, tuple(g for g in self.unread(stage, screener) if g not in held))
+            drawn = enumerate(audit.order) if audit else ()
+            kept = {group: place for place, group in drawn if audit and self._is_audited(group, stage, audit, track)}
+            found = _Covered(key, tuple(kept), kept, tuple(g for g in self.unread(stage, screener) if g not in kept))
             self._audited[stage, view] = found
         return found
 
     def _is_audited(self, group: Group, stage: Stage, audit: Audit, track: Track) -> bool:
-        """Whether a group of an audit's order is one still, and was not read before through another record of it."""
+        """Whether a group of an audit's order is one still, and was not read before through another record of it.
+
+        A label that came with a record added since is no such reading.
+        """
         if group not in self._pool(stage):
             return False
         step = track.of.get(group)
-        return step is None or step.event > audit.event or group in audit.put_off
+        if step is None or step.event > audit.event or group in audit.put_off:
+            return True
+        members = self.groups.members(group)
+        first = min((event.id for event in self._decisions.get(stage, members)), default=audit.event)
+        return first >= audit.event and all(one > audit.records for one in members if one in self._known)
 
     def event(self, number: ReviewEventId) -> ReviewEvent | None:
         """An event by its id; None where there is none."""

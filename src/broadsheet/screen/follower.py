@@ -35,6 +35,8 @@ class _Script:
     begins: int | None = None
     size: int = 0
     since: int = 0
+    found: int | None = None
+    gone: frozenset[int] = frozenset()
 
     def common(self, other: _Script) -> int:
         """After how many steps a rule that followed this one is where one is that follows the other."""
@@ -42,7 +44,7 @@ class _Script:
             return -1
         pairs = zip(self.steps, other.steps, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0] == pair[1], pairs))
-        if (self.begins, self.size) != (other.begins, other.size):
+        if (self.begins, self.size, self.found, self.gone) != (other.begins, other.size, other.found, other.gone):
             # Just before an audit that one of them has not, or has of other records.
             same = min(same, *(begins - 1 for begins in (self.begins, other.begins) if begins is not None))
         if self.since != other.since:
@@ -139,10 +141,10 @@ class Follower:
 
     def _rewrite(self, frame: Frame, state: State) -> None:
         ordered = frame.ordered(state.track(self._stage, self._screener).steps)
-        self._seen = Seen()
+        self._seen = Seen(frame.gone)
         steps = list(frame.steps(ordered, self._seen))
         begins, since = frame.audit_from(ordered), frame.since(ordered)
-        script = _Script(frame.records, steps, begins, len(frame.places), since)
+        script = _Script(frame.records, steps, begins, frame.audit_size, since, frame.audit_found, frame.gone)
         common = self._script.common(script)
         self._frame, self._script = frame, script
         self._verdict = self._wants = None
@@ -156,7 +158,7 @@ class Follower:
         if at.count == self._script.since and at.count:
             at.watch.fresh()
         if at.count == self._script.begins:
-            at.watch.begin_audit(self._script.size)
+            at.watch.begin_audit(self._script.size, self._script.found, self._script.gone)
 
     def _keep(self, at: _At) -> None:
         """Keeps this state, and of the others two at most for each doubling of the distance."""

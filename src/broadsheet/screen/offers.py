@@ -80,7 +80,7 @@ def due(state: State, stage: Stage, screener: str, moment: datetime, *, mode: st
         )
     if not outside or (state.audit(stage, screener) is not None and outside <= OUTSIDERS):
         return None
-    detail = f'{{"seed":{_seed(state, stage, 0)}}}'
+    detail = f'{{"seed":{_seed(state, stage, 0, state.last_event)}}}'
     return ReviewEvent(0, state.review.id, ReviewEventKind.AUDIT, screener, moment, stage=stage, detail=detail)
 
 
@@ -119,16 +119,22 @@ class _Desk:
         return None if found is None else self._placed(found, Chosen.AUDIT)
 
     def _drawn(self) -> Choice | None:
+        """The first of a random order that stands as long as no more is unread: so a draw that was passed by, or taken
+        back, comes again, and nobody draws until it pleases. What was put off has been drawn already."""
         import numpy as np
 
-        unread = sorted(self.state.unread(self.stage, self.screener))
-        free = [group for group in unread if group not in self.lent]
-        if not free:
+        state, track = self.state, self.track
+        unread = state.unread(self.stage, self.screener)
+        fresh = [group for group in unread if group not in track.put_off]
+        free = np.array([group for group in fresh or unread if group not in self.lent], np.int64)
+        if not len(free):
             return None
-        draws = np.random.Generator(np.random.PCG64(_seed(self.state, self.stage, 1)))
+        grew = state.grew.get((self.stage, state.view(self.screener)), 0)
+        draws = np.random.Generator(np.random.PCG64(_seed(state, self.stage, 1, grew)))
+        first = free[draws.random(len(state.records))[free - 1].argmin()]
         # A draw that leaves out what others have before them is not from all that is unread.
-        chosen = Chosen.RANDOM if len(free) == len(unread) else Chosen.MANUAL
-        return self._placed(free[int(draws.integers(len(free)))], chosen)
+        chosen = Chosen.RANDOM if len(free) == len(fresh) else Chosen.MANUAL
+        return self._placed(int(first), chosen)
 
     def _ranked(self) -> Choice | None:
         track = self.track
@@ -140,7 +146,7 @@ class _Desk:
         choice = self._placed(found, Chosen.RANKED)
         # Only of the top by relevance do the rules assume anything.
         by_relevance = self.state.review.plan.querier == "max-relevance" or choice.place == 0
-        return choice if by_relevance else replace(choice, chosen=Chosen.MANUAL)
+        return choice if by_relevance and choice.unread else replace(choice, chosen=Chosen.MANUAL)
 
     def _in_order(self) -> Iterator[Group]:
         """The model's order, then what came into the pool since."""
@@ -160,20 +166,21 @@ def placed(state: State, stage: Stage, screener: str, order: Order | None, group
         return 0, 0
     import numpy as np
 
-    read = state.track(stage, screener).of
-    is_read = np.zeros(len(state.records) + 1, bool)
-    is_read[np.fromiter(read, np.int64, len(read))] = True
+    read, size = state.track(stage, screener).of, state.pool_size(stage)
+    is_unread = np.zeros(len(state.records) + 1, bool)
+    is_unread[np.fromiter(state.pool(stage), np.int64, size)] = True
+    is_unread[np.fromiter(read, np.int64, len(read))] = False
     better = order.ranking.relevance_order[: order.place_of[group - 1]]
-    return int(np.count_nonzero(~is_read[better + 1])), state.pool_size(stage) - len(read)
+    return int(np.count_nonzero(is_unread[better + 1])), size - len(read)
 
 
 def _number(index: int) -> Group:
     return int(index) + 1
 
 
-def _seed(state: State, stage: Stage, purpose: int) -> int:
-    """A seed that follows from the plan and from what has happened so far."""
+def _seed(state: State, stage: Stage, purpose: int, event: int) -> int:
+    """A seed that follows from the plan and from what had happened up to an event."""
     import numpy as np
 
-    parts = [abs(state.review.plan.seed), state.last_event, list(Stage).index(stage), purpose]
+    parts = [abs(state.review.plan.seed), event, list(Stage).index(stage), purpose]
     return int(np.random.SeedSequence(parts).generate_state(1)[0])

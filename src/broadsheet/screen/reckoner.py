@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Callable
+from functools import partial
 
+from broadsheet.screen.background import Background
 from broadsheet.screen.follower import Follower
 from broadsheet.screen.state import State
 
@@ -11,16 +13,13 @@ QUICK = 300  # steps that are looked at without a thread: some tenths of a secon
 _AT_ONCE = 20  # steps between two looks at whether to end
 
 
-class Reckoner:
+class Reckoner(Background):
     """One thread for all rules of a review. ``background`` False: nothing is left for it."""
 
     def __init__(self, *, background: bool = True) -> None:
+        super().__init__("broadsheet-stopping")
         self._background = background
         self._behind: dict[int, Follower] = {}
-        self._error: Exception | None = None
-        self._closed = False
-        self._change = threading.Condition()
-        self._thread: threading.Thread | None = None
 
     def is_ready(self, follower: Follower, state: State) -> bool:
         """Whether a rule can be asked at once; where it is far behind, it catches up in the background.
@@ -37,10 +36,7 @@ class Reckoner:
             if behind <= QUICK:
                 return True
             self._behind[id(follower)] = follower
-            if self._thread is None and not self._closed:
-                self._thread = threading.Thread(target=self._work, name="broadsheet-stopping", daemon=True)
-                self._thread.start()
-            self._change.notify_all()
+            self._begin()
             return False
 
     @property
@@ -55,28 +51,24 @@ class Reckoner:
             return self._change.wait_for(lambda: not self._behind, timeout)
 
     def close(self) -> None:
-        """Ends the thread soon."""
+        """Ends the thread soon; no rule is behind any more."""
         with self._change:
             self._closed = True
             self._behind.clear()
-            self._change.notify_all()
-        if self._thread is not None:
-            self._thread.join()
+        super().close()
 
-    def _work(self) -> None:
-        while True:
-            with self._change:
-                self._change.wait_for(lambda: self._behind or self._closed)
-                if self._closed:
-                    return
-                key, follower = next(iter(self._behind.items()))
-            goes_on, error = False, None
-            try:
-                goes_on = follower.advance(_AT_ONCE)
-            except Exception as raised:  # kept for who asks next: a thread has nobody to raise it to
-                error = raised
-            with self._change:
-                self._error = error or self._error
-                if not goes_on:
-                    self._behind.pop(key, None)
-                self._change.notify_all()
+    def _take(self) -> Callable[[], None] | None:
+        follower = next(iter(self._behind.values()), None)
+        return None if follower is None else partial(self._catch_up, follower)
+
+    def _catch_up(self, follower: Follower) -> None:
+        goes_on, error = False, None
+        try:
+            goes_on = follower.advance(_AT_ONCE)
+        except Exception as raised:
+            error = raised
+        with self._change:
+            self._error = error or self._error
+            if not goes_on:
+                self._behind.pop(id(follower), None)
+            self._change.notify_all()

@@ -104,6 +104,7 @@ def methods(
         _how(state, counts, software, model),
         _declared(state, report),
         NO_ESTIMATE if not counts.found else report.sentence,
+        _renewed(state, report, stage, screener) if counts.found else "",
         advantage_sentence(report),
         f"{_number(counts.found, 'record was', 'records were')} included, "
         f"and {_number(counts.groups - counts.read, 'record was', 'records were')} left unread.",
@@ -168,6 +169,18 @@ def _declared(state: State, report: StopReport) -> str:
     times = "" if len(changes) == 1 else f" ({len(changes)} changes in all)"
     read = _number(last.read, "record", "records")
     return f"{rule}; the plan of stopping was changed after {read} had been read{times}."
+
+
+def _renewed(state: State, report: StopReport, stage: Stage, screener: str) -> str:
+    """How often the evidence began anew: the errors of several beginnings add up."""
+    count = state.renewals[stage, state.view(screener)]
+    if not count or report.guarantee is GuaranteeClass.NONE:
+        return ""
+    times, error = "once" if count == 1 else f"{count:,} times", _percent(1 - report.confidence)
+    return (
+        f"More became unread {times} while reading went on (records that were added, decisions that were taken back): "
+        f"the evidence began anew, and each beginning has an error of up to {error} of its own."
+    )
 
 
 def _in_words(plan: StoppingPlan) -> str:

@@ -1,7 +1,7 @@
 """The PRISMA 2020 flow diagram as SVG: black on white, whatever page it stands on.
 
 Laid out after the template for new reviews of databases and registers (Page et al., BMJ 372:n71, 2021), with one box
-more: the records that were left unread when screening stopped.
+more: the records that were left unread.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _rows(counts: PrismaCounts) -> list[_Row]:
     before = _Box(_lines("Records removed before screening:", removed), True)
     excluded = [_Box(_lines(_counted("Records excluded", counts.excluded)))]
     if counts.not_screened:
-        excluded.append(_Box(_lines(_counted("Records left unread when screening stopped", counts.not_screened))))
+        excluded.append(_Box(_lines(_counted("Records left unread", counts.not_screened))))
     rows = [
         _Row("Identification", identified, (before,)),
         _Row("Screening", _Box(_lines(_counted("Records screened", counts.screened))), tuple(excluded)),

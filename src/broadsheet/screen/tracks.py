@@ -151,13 +151,14 @@ class Track:
         self.epoch = 0
 
     def put(self, group: Group, outcome: Outcome, event: ReviewEventId) -> bool:
-        """Where a group stands now, by an event; True where it goes back to those that nobody has read, and others were
-        read since it was."""
+        """Where a group stands now, by an event; True where it goes back to those that nobody has read, or had read by
+        then, and others were read since it was."""
         before, step = self.of.get(group) or self.put_off.get(group), outcome.step(group)
         self._mark(group, outcome, event)
         if before == step:
             return False
-        goes_back = before is not None and step is None and before != self.steps[-1]
+        later = before is not None and (step is None or step.event > before.event)
+        goes_back = later and before != self.steps[-1]
         if before is not None:
             self.epoch += 1
             del self.steps[bisect_left(self.steps, before.key, key=_key)]

@@ -4,6 +4,8 @@ The trail is made of labels as they are now: a correction changes what had been 
 random or as the top of the ranking must have been so of exactly what is unread by the trail, so that
 
 - what lies outside of an audit's order and was read after it began counts as known beforehand;
+- what left those that are unread without being read (repeats of what was read, full texts that are no more to be read)
+  was there when others were drawn before, and keeps its place in the audit's order;
 - where more is unread than there was (records were added, repeats taken apart, a decision was taken back after others
   were made), what was read before is no evidence of it: the trail's ``since``. What was refuted stays refuted;
 - a record of an audit is a random draw where it was the next of the order, and by its place in the order else;
@@ -12,9 +14,11 @@ random or as the top of the ranking must have been so of exactly what is unread 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from broadsheet.model.screening import Chosen, Label, ReviewEventId, Stage, StoppingPlan
@@ -27,15 +31,15 @@ if TYPE_CHECKING:
     from broadsheet.learn.stoppers import Stopper
     from broadsheet.learn.trail import Step, Trail
 
-Key = tuple[int, int, int, int, bool]
+Key = tuple[int, int, int, int, bool, int]
 
 
 class Seen:
     """What the steps so far amount to: how many have a label, and which places of the audit's order they hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, gone: Iterable[int] = ()) -> None:
         self.read = 0
-        self.places: set[int] = set()
+        self.places: set[int] = set(gone)
         self._next = 0
 
     def next_place(self) -> int:
@@ -55,6 +59,10 @@ class Frame:
     audit: ReviewEventId
     places: dict[Group, int]
     in_nobodys_order: bool
+    audit_size: int = 0
+    audit_found: int | None = None
+    gone: frozenset[int] = frozenset()
+    shrunk: tuple[tuple[ReviewEventId, ...], tuple[int, ...]] = ((), ())
 
     @classmethod
     def of(cls, state: State, stage: Stage, screener: str, last: Frame | None = None) -> Frame:
@@ -62,12 +70,18 @@ class Frame:
         track, audit, view = state.track(stage, screener), state.audit(stage, screener), state.view(screener)
         covers = state.audit_covers(stage, screener)
         grew, begun = state.grew.get((stage, view), 0), audit.event if audit and covers else 0
-        key = (track.epoch, state.shape, grew, begun, covers)
+        shrunk = state.shrunk.get((stage, view), [])
+        key = (track.epoch, state.shape, grew, begun, covers, len(shrunk))
         if last is not None and last.key == key:
             return last
-        order = state.audit_order(stage, screener) if covers else ()
-        places = {group: place for place, group in enumerate(order)}
-        return cls(key, state.pool_size(stage), grew, begun, places, state.is_blinded and view == WHOLE)
+        whole = state.is_blinded and view == WHOLE
+        events, counts = tuple(event for event, _ in shrunk), tuple(accumulate((n for _, n in shrunk), initial=0))
+        frame = cls(key, state.pool_size(stage), grew, begun, {}, whole, shrunk=(events, counts))
+        if audit is None or not covers:
+            return frame
+        places, size = state.audit_places(stage, screener), len(audit.order)
+        gone = frozenset(range(size)).difference(places.values())
+        return replace(frame, places=places, audit_size=size, audit_found=audit.found, gone=gone)
 
     def ordered(self, steps: Iterable[tracks.Step]) -> list[tracks.Step]:
         """The steps as the rules shall see them: what counts as known beforehand comes first."""
@@ -86,13 +100,20 @@ class Frame:
                 self._chosen(step, place, seen),
                 None if step.label is None else step.label is Label.INCLUDE,
                 unread,
-                step.place if step.unread else -1,
+                step.place if 0 <= step.place < step.unread else -1,
                 place,
                 step.captures,
                 step.unread,
+                self._among(step, unread),
             )
             seen.read += step.label is not None
             seen.places.add(place)
+
+    def _among(self, step: tracks.Step, unread: int) -> int:
+        """How many were unread when a record was chosen, with those that left unread since."""
+        events, counts = self.shrunk
+        there = unread + (counts[-1] - counts[bisect_right(events, step.event)] if events else 0)
+        return there if step.chosen is Chosen.AUDIT else max(there, step.unread)
 
     def _chosen(self, step: tracks.Step, place: int, seen: Seen) -> Chosen:
         if step.chosen is Chosen.PRIOR or self._is_outside(step):
@@ -124,8 +145,15 @@ def trail(state: State, stage: Stage = Stage.ABSTRACT, screener: str = WHOLE) ->
 
     frame = Frame.of(state, stage, screener)
     ordered = frame.ordered(state.track(stage, screener).steps)
-    steps = tuple(frame.steps(ordered, Seen()))
-    return Trail(frame.records, steps, frame.audit_from(ordered), len(frame.places), frame.since(ordered))
+    return Trail(
+        frame.records,
+        tuple(frame.steps(ordered, Seen(frame.gone))),
+        frame.audit_from(ordered),
+        frame.audit_size,
+        frame.since(ordered),
+        frame.audit_found,
+        frame.gone,
+    )
 
 
 @lru_cache(maxsize=64)

@@ -7,12 +7,13 @@ pool. What goes wrong is kept and raised where an order is asked for.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from broadsheet.model.screening import Label, Plan, PoolRecord, ReviewEventId, Stage
+from broadsheet.screen.background import Background
 from broadsheet.screen.state import State
 
 if TYPE_CHECKING:
@@ -100,19 +101,17 @@ class Order:
         return self.model.explain(self.ranking, index)
 
 
-class Trainer:
+class Trainer(Background):
     """Keeps the newest order for each scope. ``background`` False learns when an order is asked for, and only then."""
 
     def __init__(self, *, background: bool = True) -> None:
+        super().__init__("broadsheet-screening")
         self._background = background
         self._made: tuple[Pool, ScreeningModel] | None = None
         self._orders: dict[Scope, Order] = {}
         self._wanted: dict[Scope, Task] = {}
-        self._error: Exception | None = None
-        self._busy = self._closed = False
-        self._change = threading.Condition()
+        self._busy = False
         self._learning = threading.Lock()
-        self._thread: threading.Thread | None = None
 
     def request(self, scope: Scope, task: Task) -> None:
         """Learns from these labels soon; a request that was not begun yet is forgotten."""
@@ -121,10 +120,8 @@ class Trainer:
                 return
             self._wanted[scope] = task
             self._error = None
-            if self._background and self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="broadsheet-screening", daemon=True)
-                self._thread.start()
-            self._change.notify_all()
+            if self._background:
+                self._begin()
 
     def order(self, scope: Scope, patience: float = 0.0) -> Order | None:
         """The latest order; None where none is finished, after waiting for so many seconds.
@@ -141,8 +138,11 @@ class Trainer:
 
     def learn(self, task: Task) -> Order:
         """The order of these labels, learned now; the same for the same pool, plan and labels, whatever came before."""
+        from threadpoolctl import threadpool_limits
+
         pool = task.pool
-        with self._learning:
+        # One thread: sums of several come out in another order on another machine, and the site needs the other cores.
+        with self._learning, threadpool_limits(1):
             if self._made is None or self._made[0] is not pool:
                 self._made = None  # the old features go before the new ones come
                 self._made = (pool, pool.model())
@@ -171,41 +171,32 @@ class Trainer:
             return self._change.wait_for(lambda: not self._busy and not self._wanted, timeout)
 
     def close(self) -> None:
-        """Ends the thread, after the order that it is learning."""
+        """Ends the thread, after the order that it is learning; what else was asked for is forgotten."""
         with self._change:
             self._closed = True
             self._wanted.clear()
-            self._change.notify_all()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _work(self) -> None:
-        while True:
-            with self._change:
-                self._change.wait_for(lambda: self._wanted or self._closed)
-                if self._closed:
-                    return
-                scope, task = self._next()
-                self._busy = True
-            self._try(scope, task)
+        super().close()
 
     def _learn_all(self) -> None:
         while True:
             with self._change:
-                if not self._wanted:
-                    return
-                scope, task = self._next()
-            self._try(scope, task)
+                piece = self._take()
+            if piece is None:
+                return
+            piece()
 
-    def _next(self) -> tuple[Scope, Task]:
-        scope = next(iter(self._wanted))
-        return scope, self._wanted.pop(scope)
+    def _take(self) -> Callable[[], None] | None:
+        scope = next(iter(self._wanted), None)
+        if scope is None:
+            return None
+        self._busy = True
+        return partial(self._learn_kept, scope, self._wanted.pop(scope))
 
-    def _try(self, scope: Scope, task: Task) -> None:
+    def _learn_kept(self, scope: Scope, task: Task) -> None:
         order, error = None, None
         try:
             order = self.learn(task)
-        except Exception as raised:  # kept for who asks for an order: a thread has nobody to raise it to
+        except Exception as raised:
             error = raised
         with self._change:
             self._busy = False

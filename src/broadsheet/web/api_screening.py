@@ -352,7 +352,10 @@ def _reporting(router: APIRouter) -> None:
     def export(
         visit: Staged,
         form: Annotated[str, Query(description="record (the whole review), ris, csv, tsv, xlsx or json.")] = "record",
+        label: Annotated[
+            str, Query(description="Only records of this label in the end: include, exclude or later.")
+        ] = "",
     ) -> Response:
         """Give a review as a file; `record` is all that there is, to replay it exactly or to take it in elsewhere."""
         params.one_of("form", form, screening_files.FORM_OF)
-        return screening_files.download(visit, screening_files.FORM_OF[form])
+        return screening_files.download(visit, screening_files.FORM_OF[form], label)

@@ -14,7 +14,7 @@ from ..model import PaperId
 from ..text import fold
 from .protocol import LibraryLike
 
-PIECE = 64 * 1024  # characters sent at once
+PIECE = 64 * 1024  # bytes sent at once
 LONGEST_NAME = 40  # characters of a question in a file name
 
 
@@ -76,26 +76,30 @@ def download(
 
     The first piece is made before the answer begins, so that an error until then is answered as one.
     """
-    pieces = _pieces(library.export(form.name, query=query, facets=facets, ids=ids))
-    first = next(pieces, b"")
+    texts = library.export(form.name, query=query, facets=facets, ids=ids)
     headers = {
         "content-disposition": f'attachment; filename="{file_name(form, about)}"',
         "content-type": form.media_type,
         "cache-control": "no-cache",
     }
-    if request.method == "HEAD":
-        return Response(headers=headers)
-    return Download(first, pieces, headers)
+    return sent(request, (text.encode() for text in texts), headers)
 
 
-def _pieces(texts: Iterable[str]) -> Generator[bytes]:
-    """The same text in fewer pieces: each is a turn of a worker thread."""
-    waiting: list[str] = []
+def sent(request: Request, pieces: Iterable[bytes], headers: Mapping[str, str]) -> Response:
+    """A file piece by piece; what fails before its first piece is raised here."""
+    joined = _joined(pieces)
+    first = next(joined, b"")
+    return Response(headers=headers) if request.method == "HEAD" else Download(first, joined, headers)
+
+
+def _joined(pieces: Iterable[bytes]) -> Generator[bytes]:
+    """The same bytes in fewer pieces: each is a turn of a worker thread."""
+    waiting: list[bytes] = []
     size = 0
-    for text in texts:
-        waiting.append(text)
-        size += len(text)
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
         if size >= PIECE:
-            yield "".join(waiting).encode()
+            yield b"".join(waiting)
             waiting, size = [], 0
-    yield "".join(waiting).encode()
+    yield b"".join(waiting)

@@ -69,6 +69,14 @@ def request_id(request: Request) -> str:
     return str(getattr(request.state, "request_id", ""))
 
 
+def _review(request: Request) -> str:
+    """The page of the review that a form was sent to, from where it can be sent anew; else empty."""
+    parts = request.url.path.split("/")
+    if request.method != "POST" or parts[1] != "reviews":
+        return ""
+    return f"/reviews/{parts[2]}" if len(parts) > 3 and parts[2].isdigit() else "/reviews"
+
+
 class Problems:
     """Makes answers of errors."""
 
@@ -86,6 +94,7 @@ class Problems:
             heading=HEADINGS.get(status, "That did not work"),
             message=message,
             request_id=request_id(request),
+            back=_review(request) if status < 500 else "",
         )
 
     def of_broadsheet(self, request: Request, error: Exception) -> Response:

@@ -11,8 +11,9 @@ from ..model.screening import CurvePoint
 from . import screening_views as views
 from .views import number
 
-WIDTH, HEIGHT = 600, 310
-LEFT, RIGHT, TOP, BOTTOM = 62, 60, 14, 52
+WIDTH, HEIGHT = 600, 404
+LEFT, RIGHT, TOP, BOTTOM = 62, 20, 14, 52
+BOUND_HEIGHT, FOUND_HEIGHT = 190, 114
 MOST_POINTS = 300
 Place = Callable[[float], float]
 _STEPS = (1, 2, 2.5, 5, 10)
@@ -43,24 +44,28 @@ def thinned(points: Sequence[CurvePoint], most: int = MOST_POINTS) -> list[Curve
 def curve(points: Sequence[CurvePoint], *, target: float, records: int) -> Markup:
     """The picture; empty where nothing was read.
 
-    The left axis is recall in percent, the right one records found. Colours come from the style sheet by class.
+    The bound, in percent, and the records found have a panel each: on one, any number of finds would seem to reach the
+    target. Colours come from the style sheet by class.
     """
     shown = thinned(points)
     if not shown or not shown[-1].read:
         return Markup("")
     across, found = max(shown[-1].read, 1), max(shown[-1].found, 1)
-    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    width = WIDTH - LEFT - RIGHT
 
     def x(read: float) -> float:
         return round(LEFT + width * read / across, 1)
 
     def y(share: float) -> float:
-        return round(TOP + height * (1 - share), 1)
+        return round(TOP + BOUND_HEIGHT * (1 - share), 1)
 
-    parts = [_axes(across, found, x, y)]
+    def y_found(count: float) -> float:
+        return round(HEIGHT - BOTTOM - FOUND_HEIGHT * count / found, 1)
+
+    parts = [_axes(across, found, x, y, y_found)]
     parts.append(_line("target", [(LEFT, y(target)), (WIDTH - RIGHT, y(target))]))
     parts.append(_text(LEFT + 6, y(target) + 16, "target", "start", "target-name"))
-    parts.append(_line("found", _stairs([(x(p.read), y(p.found / found)) for p in shown])))
+    parts.append(_line("found", _stairs([(x(p.read), y_found(p.found)) for p in shown])))
     for run in _runs(shown):
         parts.append(_line("bound", _stairs([(x(p.read), y(p.recall or 0.0)) for p in run])))
     last = shown[-1]
@@ -75,7 +80,7 @@ def curve(points: Sequence[CurvePoint], *, target: float, records: int) -> Marku
     )
 
 
-def _axes(across: int, found: int, x: Place, y: Place) -> Markup:
+def _axes(across: int, found: int, x: Place, y: Place, y_found: Place) -> Markup:
     parts = []
     for share in (0, 0.25, 0.5, 0.75, 1.0):
         parts.append(_line("grid", [(LEFT, y(share)), (WIDTH - RIGHT, y(share))]))
@@ -83,7 +88,8 @@ def _axes(across: int, found: int, x: Place, y: Place) -> Markup:
     for read in ticks(across):
         parts.append(_text(x(read), HEIGHT - BOTTOM + 20, number(read), "middle"))
     for count in ticks(found, 4):
-        parts.append(_text(WIDTH - RIGHT + 8, y(count / found) + 4, number(count), "start", "found-name"))
+        parts.append(_line("grid", [(LEFT, y_found(count)), (WIDTH - RIGHT, y_found(count))]))
+        parts.append(_text(LEFT - 8, y_found(count) + 5, number(count), "end"))
     parts.append(_text(LEFT + (WIDTH - LEFT - RIGHT) / 2, HEIGHT - 5, "records read", "middle", "axis-name"))
     return Markup("").join(parts)
 

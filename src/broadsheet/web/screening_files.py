@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from ..errors import InputError
+from ..model.screening import Label
 from ..text import fold
-from .exports import PIECE, Download
+from . import params
+from .exports import sent
 from .screening_visit import ReviewPage, Visit, address, visited
 from .site import Page
 
@@ -52,6 +53,8 @@ FILE_FORMS = (
     ),
     FileForm("json", "json", "application/json", "JSON", "Records with their labels as one JSON document."),
 )
+LABELS = tuple(Label)
+FILED_AS = {None: "", Label.INCLUDE: "included", Label.EXCLUDE: "excluded", Label.LATER: "put-off"}
 FORM_OF = {form.name: form for form in FILE_FORMS}
 
 
@@ -107,36 +110,25 @@ def export_file(form: FileForm) -> ReviewPage:
     """The page that gives a review as a file of a form."""
 
     def page(visit: Visit) -> Response:
-        return download(visit, form)
+        return download(visit, form, visit.request.query_params.get("label", ""))
 
     return page
 
 
-def download(visit: Visit, form: FileForm) -> Response:
-    """A review as a file; what fails before its first piece is answered as an error. Raises InputError if withheld."""
+def download(visit: Visit, form: FileForm, label: str = "") -> Response:
+    """A review as a file, or with ``label`` its records that have it in the end.
+
+    What fails before its first piece is answered as an error. Raises InputError if withheld.
+    """
     if why := withheld(visit):
         raise InputError(why)
-    pieces = _generated(visit.screening.export(visit.name, form.name))
+    only = Label(params.one_of("label", label, LABELS)) if label else None
     headers = {
-        "content-disposition": f'attachment; filename="{file_name(visit)}.{form.ending}"',
+        "content-disposition": f'attachment; filename="{file_name(visit, FILED_AS[only])}.{form.ending}"',
         "content-type": form.media_type,
         "cache-control": "private, no-store",
     }
-    first = next(pieces, b"")
-    return Response(headers=headers) if visit.request.method == "HEAD" else Download(first, pieces, headers)
-
-
-def _generated(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """The same bytes in fewer pieces: each is a turn of a worker thread."""
-    waiting: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
-        if size >= PIECE:
-            yield b"".join(waiting)
-            waiting, size = [], 0
-    yield b"".join(waiting)
+    return sent(visit.request, visit.screening.export(visit.name, form.name, only=only), headers)
 
 
 PAGES: list[tuple[str, Page]] = [

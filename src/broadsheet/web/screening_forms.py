@@ -195,6 +195,15 @@ def prior(visit: Visit, form: Form) -> Response:
 # ---------------------------------------------------------------------------------------------------------- decisions
 
 
+def _reasons(visit: Visit, form: Form, label: Label) -> tuple[str, ...]:
+    """The codes that were marked; one to exclude, as of an exclusion that is corrected, is none of an inclusion."""
+    marked = tuple(form.texts("reason"))
+    if label is not Label.INCLUDE:
+        return marked
+    against = {criterion.code for criterion in visit.review.plan.criteria if criterion.excludes} | {"not-retrieved"}
+    return tuple(code for code in marked if code not in against)
+
+
 def decide(visit: Visit, form: Form) -> Response:
     """Decide the record that the form was made for, and go on to the next one.
 
@@ -209,7 +218,7 @@ def decide(visit: Visit, form: Form) -> Response:
     shown = form.text("held")
     if held is not None and held.value != shown and held is not found.own and held is not label:
         return see(visit.url(f"/screen/{number}", note="meanwhile"))
-    reasons, note = tuple(form.texts("reason")), long_text(form, "note")
+    reasons, note = _reasons(visit, form, label), long_text(form, "note")
     again = held is label and found.own is label and set(reasons) == set(found.reasons) and note == found.note
     if not again:
         offer = Offer(found.record, Chosen.MANUAL)

@@ -212,8 +212,8 @@ class ScreeningLike(Protocol):
         """Take screening up again."""
         ...
 
-    def export(self, name: Ref, form: str) -> Iterator[bytes]:
-        """The review as a file: ``record``, ``ris``, ``csv``, ``tsv``, ``xlsx`` or ``json``."""
+    def export(self, name: Ref, form: str, *, only: Label | None = None) -> Iterator[bytes]:
+        """The review as a file, a form of ``screening_files.FILE_FORMS``; ``only`` the records of this label."""
         ...
 
     def import_(self, file: BinaryIO, name: str = "", *, screener: str = "") -> Review:

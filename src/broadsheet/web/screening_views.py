@@ -19,7 +19,6 @@ from ..model.screening import (
     Highlight,
     Label,
     Offer,
-    Plan,
     PoolRecord,
     ReviewEvent,
     ReviewEventKind,
@@ -145,8 +144,8 @@ def _piece(text: str, over: Sequence[Highlight]) -> Markup:
     return piece
 
 
-def why_offered(offer: Offer) -> str:
-    """Why this record, in a sentence."""
+def why_offered(offer: Offer, held: Label | None = None) -> str:
+    """Why this record, in a sentence; ``held`` is its label, where it was decided before."""
     match offer.chosen:
         case Chosen.RANKED if offer.unread:
             place = "First" if not offer.place else f"Number {number(offer.place + 1)}"
@@ -160,18 +159,14 @@ def why_offered(offer: Offer) -> str:
         case Chosen.PRIOR:
             return "Known before screening began."
         case Chosen.MANUAL:
-            return "Not chosen by the desk, so it is no evidence for the stopping rule."
+            changed = "Decided before: a decision that is changed keeps its place in the evidence."
+            picked = "Not chosen by the desk, so it is no evidence for the stopping rule."
+            return changed if held in (Label.INCLUDE, Label.EXCLUDE) else picked
 
 
 def coded(criteria: Iterable[Criterion]) -> str:
     """Criteria as lines of a form: ``CODE: text``."""
     return "\n".join(f"{criterion.code}: {criterion.text}" for criterion in criteria)
-
-
-def reason_texts(plan: Plan, codes: Iterable[str]) -> list[str]:
-    """Reasons in words: the text of a code's criterion, or the code itself where the plan has it no longer."""
-    known = {criterion.code: criterion.text for criterion in plan.criteria}
-    return [f"{code}: {known[code]}" if known.get(code) else code for code in codes]
 
 
 def byline(record: PoolRecord, limit: int = 6) -> str:
@@ -267,6 +262,11 @@ def bound(share: float) -> str:
     return f"{math.floor(share * 1000 + 1e-9) / 10:g}\u202f%"
 
 
+def kept_together(sentence: str) -> str:
+    """A sentence of the desk for a page: no line ends between a number and its percent sign."""
+    return sentence.replace(" %", "\u202f%")
+
+
 def kappa(value: float | None) -> str:
     """A value of kappa with two digits; a dash where there is none."""
     return "–" if value is None else f"{value:.2f}".replace("-", "\u2212")
@@ -284,6 +284,7 @@ FILTERS = {
     "exact": exact,
     "kappa": kappa,
     "bound": bound,
+    "kept_together": kept_together,
     "assumed": assumed,
     "advantage_words": advantage_words,
     "share": percent,
