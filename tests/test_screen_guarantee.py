@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from broadsheet.learn.evidence import Count, FreeEvidence
-from broadsheet.learn.stoppers import DistributionFree, RankAdvantage, Trail
+from broadsheet.learn.stoppers import AllOf, DistributionFree, RankAdvantage, Trail, TwoPhase
 from broadsheet.learn.stoppers import Step as Read
 from broadsheet.model.screening import Chosen, Label, Plan, PoolRecord, Stage, StoppingPlan
 from broadsheet.screen import offers, reports
@@ -309,6 +309,8 @@ def test_methods_say_that_evidence_began_anew() -> None:
     found.apply(told("- add 1", first=4), [PoolRecord(11, "T", "A")])
     assert "More became unread 2 times while reading went on" in methods(found)
     assert "an error of up to 5 % of its own" in methods(found)
+    found.apply(told(*(f"ann out {number}" for number in (1, *range(3, 12))), first=5))
+    assert "anew" not in methods(found)  # everything has been read: nothing is left to chance
 
 
 def test_a_plan_that_was_changed_after_looking_is_told_though_all_was_taken_back() -> None:
@@ -316,3 +318,24 @@ def test_a_plan_that_was_changed_after_looking_is_told_though_all_was_taken_back
     found = State.of(review(), records(10), told("ann in 1", "ann out 2", "ann undo #2", "ann undo #1"))
     found.apply([event(5, "plan", detail=changed)])
     assert "changed after 2 records had been read" in methods(found)
+
+
+def test_labels_given_as_known_after_reading_had_begun_are_told() -> None:
+    found = State.of(review(), records(10), told("ann prior-in 1", "ann out 2", "ann out 3"))
+    assert "1 label was known beforehand." in methods(found)
+    found.apply(told("ann prior-in 4", first=4))
+    assert "2 labels were known beforehand (1 given after reading had begun)." in methods(found)
+
+
+def test_a_joint_rule_hears_of_the_audit_what_its_parts_hear() -> None:
+    steps = [Read(Chosen.PRIOR, True, 40 - n) for n in range(10)]
+    steps += [Read(Chosen.AUDIT, False, 30 - n, place=n) for n in range(25)]
+    made = Trail(40, steps, 10, 30, audit_found=1, audit_gone=frozenset({25, 26, 27}))
+    alone, joint = DistributionFree(0.8, 0.8), AllOf((DistributionFree(0.8, 0.8), TwoPhase(0.8, 0.8)))
+    assert joint.verdict(made).missing == alone.verdict(made).missing
+
+
+def test_another_seed_after_looking_is_told() -> None:
+    found = State.of(review(), records(10), told("ann in 1", "ann out 2"))
+    found.apply([event(3, "plan", detail=plan_to_json(Plan(seed=7)))])
+    assert "the plan of stopping or its seed was changed after 2 records had been read" in methods(found)

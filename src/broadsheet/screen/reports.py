@@ -33,7 +33,8 @@ NO_ESTIMATE = "Nothing relevant has been found, so that no estimate of recall is
 @dataclass(frozen=True)
 class Counts:
     """What was read of a pool: ``groups`` to read, ``read`` of them with a label, ``found`` included, ``known`` labels
-    from before screening, ``read_by_chance`` in audits and random draws."""
+    from before screening, ``read_by_chance`` in audits and random draws; ``known_late`` were given as known only after
+    reading had begun."""
 
     groups: int
     repeats: int
@@ -41,6 +42,7 @@ class Counts:
     found: int
     known: int
     read_by_chance: int
+    known_late: int = 0
 
     @classmethod
     def of(cls, state: State, stage: Stage, screener: str = WHOLE) -> Counts:
@@ -50,7 +52,9 @@ class Counts:
         by_chance = chosen.count(Chosen.AUDIT) + chosen.count(Chosen.RANDOM)
         repeats = len(state.records) - len(state.groups) if stage is Stage.ABSTRACT else 0
         known = chosen.count(Chosen.PRIOR)
-        return cls(state.pool_size(stage), repeats, len(track.of), track.included, known, by_chance)
+        first = min((step.event for step in track.steps if step.chosen is not Chosen.PRIOR), default=state.last_event)
+        late = sum(step.chosen is Chosen.PRIOR and step.event > first for step in track.of.values())
+        return cls(state.pool_size(stage), repeats, len(track.of), track.included, known, by_chance, late)
 
 
 def report_of(verdict: Verdict) -> StopReport:
@@ -104,7 +108,7 @@ def methods(
         _how(state, counts, software, model),
         _declared(state, report),
         NO_ESTIMATE if not counts.found else report.sentence,
-        _renewed(state, report, stage, screener) if counts.found else "",
+        _renewed(state, report, stage, screener) if counts.found and counts.read < counts.groups else "",
         advantage_sentence(report),
         f"{_number(counts.found, 'record was', 'records were')} included, "
         f"and {_number(counts.groups - counts.read, 'record was', 'records were')} left unread.",
@@ -144,7 +148,8 @@ def _how(state: State, counts: Counts, software: str, model: str) -> str:
     plan = state.review.plan
     sentences = []
     if counts.known:
-        sentences.append(f"{_number(counts.known, 'label was', 'labels were')} known beforehand.")
+        late = f" ({counts.known_late:,} given after reading had begun)" if counts.known_late else ""
+        sentences.append(f"{_number(counts.known, 'label was', 'labels were')} known beforehand{late}.")
     learner = f"a model ({model.rpartition('@')[0]})" if model else "a model"
     by = f" ({software})" if software else ""
     sentences.append(f"The order of reading was that of {learner} which learned from each decision{by}.")
@@ -168,7 +173,8 @@ def _declared(state: State, report: StopReport) -> str:
     last = changes[-1]
     times = "" if len(changes) == 1 else f" ({len(changes)} changes in all)"
     read = _number(last.read, "record", "records")
-    return f"{rule}; the plan of stopping was changed after {read} had been read{times}."
+    seed = " or its seed" if any(change.before.seed != change.after.seed for change in changes) else ""
+    return f"{rule}; the plan of stopping{seed} was changed after {read} had been read{times}."
 
 
 def _renewed(state: State, report: StopReport, stage: Stage, screener: str) -> str:
@@ -200,7 +206,8 @@ def _in_words(plan: StoppingPlan) -> str:
 
 
 def _changed(before: Any, after: Any) -> bool:
-    return bool(before.stopping != after.stopping)
+    # The seed decides what is drawn at random.
+    return bool((before.stopping, before.seed) != (after.stopping, after.seed))
 
 
 def _percent(share: float) -> str:

@@ -31,9 +31,7 @@ class CriterionIn(_In):
 class StoppingIn(_In):
     """When to stop; what is left out stays as it is."""
 
-    rule: str | None = Field(
-        None, description=f"{', '.join(STOPPING_RULES)}, or two joined by `and` or `or`."
-    )
+    rule: str | None = Field(None, description=f"{', '.join(STOPPING_RULES)}, or two joined by `and` or `or`.")
     target: float | None = Field(None, description="Recall to reach, in (0, 1).")
     confidence: float | None = Field(None, description="In (0, 1).")
     advantage: float | None = Field(None, description="b of the assumption, at least 1.")
