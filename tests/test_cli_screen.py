@@ -351,6 +351,18 @@ def test_a_blinded_screener_sees_the_own_labels_alone(two: Call) -> None:
     assert two("screen", "progress", "two", "--screener", "ada", "--json").json["read"] == 5
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("next", "two"), ("start", "two"), ("decide", "two", "1", "include"), ("undo", "two")],
+    ids=lambda arguments: arguments[0],
+)
+def test_who_screens_blinded_must_be_said(two: Call, arguments: tuple[str, ...]) -> None:
+    done = two("screen", *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "broadsheet: say who you are: --screener ada (screeners of two: ada, bob)\n"
+    assert two("screen", *arguments, "--screener", "eve").err.count("say who you are") == 0
+
+
 def test_progress_says_what_can_be_said(boats: Call) -> None:
     assert "no estimate" in boats("screen", "progress", "boats").out.lower()
     boats("screen", "decide", "boats", "1", "include")

@@ -294,3 +294,14 @@ def test_spans_do_not_overlap_and_stand_in_their_field() -> None:
         assert spans and spans[-1].end <= len(field)
         assert all(first.end <= second.start for first, second in pairwise(spans))
         assert "deep" in {field[span.start : span.end] for span in spans}
+
+
+def test_function_words_and_numbers_count_but_are_not_shown() -> None:
+    texts = ["The trials were\nof 12 drugs in 1999, and were of drugs."] * 3
+    words = Words()
+    words.fit_transform(texts)
+    assert {"were", "12", "1999"} <= set(words.names_)
+    shown = explained(texts[0], words, np.ones(len(words.names_)))
+    marked = {texts[0].split("\n")[0][s.start : s.end] for s in shown.title}
+    marked |= {texts[0].split("\n")[1][s.start : s.end] for s in shown.abstract}
+    assert marked == {"trials", "drugs"}

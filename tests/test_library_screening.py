@@ -99,7 +99,8 @@ def test_a_seed_is_drawn_once_where_none_is_given(screening: Screening) -> None:
     [
         {"target": 0.0}, {"target": 1.0}, {"target": 1.2}, {"confidence": 1.0}, {"confidence": -0.1},
         {"advantage": 0.5}, {"rule": "until it feels right"}, {"sharing": Sharing.BLINDED},
-        {"criteria": (Criterion("TWO WORDS", "text"),)}, {"criteria": (Criterion("A", "x"), Criterion("A", "y"))},
+        {"criteria": (Criterion("TWO WORDS", "text"),)}, {"criteria": (Criterion("POP", " "),)}, {"seed": 2**63},
+        {"budget": 2**63}, {"in_a_row": 10**30}, {"criteria": (Criterion("A", "x"), Criterion("A", "y"))},
         {"model": "nothing-of-the-kind"}, {"querier": "crystal ball"},
     ],
 )  # fmt: skip
@@ -238,6 +239,18 @@ def test_papers_of_the_library_come_by_number_and_by_search(library: Library, tm
     assert found.paper == 3
     assert found.title == library.paper(3).title
     assert screening.progress("boats").records < 17  # what came twice counts once
+
+
+def test_a_search_that_is_cut_says_how_much_it_finds(library: Library, tmp_path: Path) -> None:
+    library.import_files([papers_file(tmp_path / "papers.jsonl", 30)])
+    library.screening.create("boats")
+    cut = library.screening.add_search("boats", "slow river boats", limit=10)
+    assert (cut.entries, cut.added, cut.refused) == (10, 10, 0)
+    assert cut.problems == (
+        "search: slow river boats: the best 10 of 30 papers found were taken; raise the limit for more",
+    )
+    whole = library.screening.add_search("boats", "slow river boats", limit=30)
+    assert (whole.added, whole.problems) == (30, ())
 
 
 def test_what_there_is_not_adds_nothing(library: Library, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -166,3 +167,188 @@ def test_what_the_browser_is_given_has_nothing_in_line(client: TestClient) -> No
     at = begun(client)
     for path in ("", "/screen/1", "/prisma", "/settings"):
         assert not re.search(r"<[^>]+ (?:style|on\w+)=", client.get(f"{at}{path}").text), path
+
+
+# ------------------------------------------------------------------------------------------------- what stays unseen
+
+
+HIDING = ("", "/records", "/records/1", "/records/2", "/screen/1", "/screen/2", "/history", "/conflicts")
+HIDING += ("/records/1/history", "/records/2/history", "/records?label=conflict", "/records/1?stage=full-text")
+
+
+def of_three(client: TestClient, library: Library) -> str:
+    """A blinded review of me, ada and bob, in which two decided and ada did not; the site is hers afterwards."""
+    secret = library.daily.add_reader("ada").secret
+    library.daily.add_reader("bob")
+    at = begun(client)
+    sent(client, f"{at}/settings", sharing="blinded", screeners="me, ada, bob")
+    for who, label in (("bob", Label.EXCLUDE), ("me", Label.INCLUDE)):
+        for number in (1, 2):  # of which the file had labelled the first
+            library.screening.decide(1, number, label, who, note=f"words of {who}")
+    client.cookies.set(COOKIE, secret)
+    return at
+
+
+def test_a_label_of_the_file_does_not_open_what_others_decided(client: TestClient, library: Library) -> None:
+    at = of_three(client, library)
+    for path in HIDING:
+        for address in (f"{at}{path}", f"/api{at}{path}"):
+            assert "words of" not in client.get(address).text, address
+    known = client.get(f"/api{at}/records/1").json()
+    shown = {name: known[name] for name in ("label", "own", "conflict", "prior", "reasons", "note")}
+    assert shown == {"label": "include", "own": None, "conflict": False, "prior": True, "reasons": [], "note": ""}
+    for label, numbers in (("conflict", []), ("prior", [1]), ("include", [1]), ("exclude", [])):
+        found = client.get(f"/api{at}/records?label={label}").json()["records"]
+        assert [one["record"]["number"] for one in found] == numbers, label
+    assert library.screening.conflicts(1, screener="ada") == []
+    assert len(library.screening.conflicts(1)) == 2
+    sent(client, f"{at}/decide", record=1, label="exclude")
+    assert "words of bob" in client.get(f"{at}/records/1").text
+    assert [one.record.number for one in library.screening.conflicts(1, screener="ada")] == [1]
+
+
+def test_files_are_withheld_whatever_stage_is_asked_for_and_whoever_stops_alone(
+    client: TestClient, library: Library
+) -> None:
+    at = of_three(client, library)
+    asked = (f"{at}/export/record", f"{at}/export/csv", f"/api{at}/export")
+    for address in asked:
+        assert client.get(f"{address}?stage=full-text").status_code == 400, address
+    sent(client, f"{at}/stop")
+    for address in asked:
+        assert client.get(address).status_code == 400, address
+    for number in range(2, 32):
+        library.screening.decide(1, number, Label.EXCLUDE, "ada")
+    for address in asked:
+        assert client.get(address).status_code == 200, address
+
+
+def test_agreement_of_two_others_is_not_told_meanwhile(client: TestClient, library: Library) -> None:
+    at = of_three(client, library)
+    pairs = client.get(f"/api{at}/agreement").json()["pairs"]
+    assert [(pair["first"], pair["second"]) for pair in pairs] == [("ada", "bob"), ("ada", "me")]
+    for who in ("me", "ada", "bob"):
+        library.screening.stop(1, who)
+    assert len(client.get(f"/api{at}/agreement").json()["pairs"]) == 3
+
+
+# --------------------------------------------------------------------------------------------------- odd and hostile
+
+
+@pytest.mark.parametrize("path", ["/records/", "/screen/"])
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 30, "0", "x", "-1"])
+def test_a_number_that_no_record_has_is_not_found(client: TestClient, path: str, number: str) -> None:
+    assert client.get(f"{begun(client)}{path}{number}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 10**30}, {"stopping": {"budget": 10**30}}, {"stopping": {"in_a_row": 2**63}}]
+)
+def test_a_plan_with_a_number_that_nothing_holds_is_refused(client: TestClient, change: dict[str, Any]) -> None:
+    at = begun(client)
+    response = client.patch(f"/api{at}", json=change, headers=OWN)
+    assert (response.status_code, "at most" in response.text) == (400, True)
+    assert client.get(at).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        *[("event", "screener", value) for value in (None, 1.5, [1])],
+        *[("event", "detail", None), ("event", "note", {}), ("event", "place", 2**70), ("event", "reasons", [1])],
+        *[
+            ("record", "abstract", 10**30),
+            ("record", "venue", [1]),
+            ("record", "authors", [1]),
+            ("record", "year", "x"),
+        ],
+        *[("record", "paper", 2**70), ("record", "title", "\0" * 3)],
+    ],
+)
+def test_a_whole_review_with_values_of_another_kind_is_refused(
+    client: TestClient, library: Library, kind: str, field: str, value: Any
+) -> None:
+    lines = client.get(f"{begun(client)}/export/record").content.splitlines()
+    at = next(i for i, line in enumerate(lines) if kind in json.loads(line))
+    changed = json.loads(lines[at])
+    changed[kind][field] = value
+    lines[at] = json.dumps(changed).encode()
+    files = [("file", ("a.jsonl", b"\n".join(lines)))]
+    response = client.post("/reviews/import", data={"name": "Again"}, files=files, headers=OWN)
+    if value == "\0" * 3:  # odd, but a text
+        assert client.get(f"{response.headers['location']}/records").status_code == 200
+        return
+    assert (response.status_code, len(library.screening.reviews())) == (400, 1)
+
+
+EVIL = "<script>alert(1)</script>\"'"
+
+
+def test_nothing_that_was_written_elsewhere_becomes_markup(client: TestClient) -> None:
+    cells = ",".join('"' + f"{EVIL} {name}".replace('"', '""') + '"' for name in ("a", "b", "c", "d"))
+    file = f"title,abstract,authors,keywords,url\n{cells},javascript:alert(1)\n".encode()
+    at = sent(client, "/reviews", name=f"{EVIL}/x", question=EVIL, description=EVIL, include=f"A: {EVIL}")
+    files = [("file", (f"{EVIL}.csv", file))]
+    sent(client, f"{at}/files", files=files)
+    sent(client, f"{at}/decide", record=1, label="include", reason="A", note=EVIL)
+    pages = ("", "/settings", "/records", "/records/1", "/screen/1", "/history", "/prisma", "/prisma.svg", "/export")
+    for path in (*pages, "/screen/1?was=1", f"/records?q={EVIL}"):
+        response = client.get(f"{at}{path}")
+        assert response.status_code == 200, path
+        assert not re.search(r"<script>alert|href=.javascript", response.text), path
+        assert "script-src 'self'" in response.headers["content-security-policy"], path
+        assert response.headers["x-content-type-options"] == "nosniff", path
+    assert "<script>" not in client.get("/reviews").text
+
+
+@pytest.mark.parametrize("sender", [{}, {"origin": "https://elsewhere.example"}, {"origin": "null"}])
+def test_no_page_of_another_site_changes_a_review(client: TestClient, library: Library, sender: dict[str, str]) -> None:
+    at = begun(client)
+    before = library.screening.history(1)
+    for path in (
+        "decide",
+        "undo",
+        "resolve",
+        "prior",
+        "twin",
+        "apart",
+        "stop",
+        "reopen",
+        "settings",
+        "remove",
+        "files",
+    ):
+        data = {"record": "2", "label": "include", "sure": "Restarts", "numbers": "2", "other": "3", "target": "50"}
+        assert client.post(f"{at}/{path}", data=data, headers=sender).status_code == 403, path
+    if sender:
+        file = {"content": b"title\nx\n", "headers": {**sender, "content-type": "application/octet-stream"}}
+        assert client.put(f"/api{at}/files/a.csv", **file).status_code == 403
+        assert client.delete(f"/api{at}", headers=sender).status_code == 403
+    assert library.screening.history(1) == before
+
+
+# ------------------------------------------------------------------------------------------------- what helps to go on
+
+
+def test_an_undo_brings_the_reasons_and_the_note_back(client: TestClient) -> None:
+    at = begun(client)
+    sent(client, f"{at}/decide", record=3, label="exclude", reason="DENSE", note="only dense ones")
+    found = page(client, sent(client, f"{at}/undo"))
+    assert [a["value"] for a, _ in found.all("input", name="reason") if "checked" in a] == ["DENSE"]
+    assert found.text("textarea", id="note") == "only dense ones"
+    assert not [a for a, _ in found.all("button") if a.get("aria-pressed") == "true"]
+    assert "only dense ones" not in page(client, f"{at}/screen/3").text("textarea", id="note")
+
+
+def test_a_criterion_without_a_text_is_told_with_an_example(client: TestClient) -> None:
+    response = client.post("/reviews", data={"name": "x", "exclude": "POP:"}, headers=OWN)
+    assert (response.status_code, "POP: not about adults" in response.text) == (400, True)
+
+
+def test_a_number_above_all_others_is_told_without_its_like(client: TestClient) -> None:
+    at = begun(client)
+    for numbers in ("9" * 40, "x", "0"):
+        response = client.post(f"{at}/prior", data={"numbers": numbers, "label": "include"}, headers=OWN)
+        assert (response.status_code, "9223372036854775807" in response.text) == (400, False), numbers
+    response = client.get(f"/api{at}/records/{'9' * 25}")
+    assert (response.status_code, "9223372036854775807" in response.text) == (400, False)

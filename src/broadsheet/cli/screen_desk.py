@@ -43,6 +43,17 @@ def viewer(library: Library, name: str) -> str | None:
     return who if plan.sharing == "blinded" and who in plan.screeners else None
 
 
+def acting(library: Library, name: str) -> str:
+    """Who screens. Raises InputError where a blinded review cannot know: nobody was named, and the reader of the
+    settings is none of its screeners.
+    """
+    who, review = chosen_screener(), library.screening.review(name)
+    names = review.plan.screeners
+    if who or review.plan.sharing != "blinded" or library.settings.reader in names:
+        return who
+    raise InputError(f"say who you are: --screener {names[0]} (screeners of {review.name}: {', '.join(names)})")
+
+
 @screen_.command("start", no_args_is_help=True, short_help="Screen one record after another.")
 @review_argument
 @mode_option
@@ -63,13 +74,13 @@ def start(name: str, mode: str, stage: Stage, vectors: bool) -> None:
     from broadsheet.cli.screen_session import Session, keys
 
     with opened() as library:
-        review = library.screening.review(name)
+        review, who = library.screening.review(name), acting(library, name)
         library.screening.be_patient(WAIT)
         if vectors:
             _encode(library, name)
         if sys.stdin.isatty():
             library.screening.start_background()
-        session = Session(library.screening, review, chosen_screener(), stage, mode)
+        session = Session(library.screening, review, who, stage, mode)
         session.run(keys())
     click.echo(f"{session.decided:,} decisions are kept.")
 
@@ -124,7 +135,7 @@ def next_(name: str, mode: str, stage: Stage, as_json: bool) -> int:
     """
     with opened() as library, patience("Ranking the records..."):
         library.screening.be_patient(WAIT)
-        offer = library.screening.next(name, chosen_screener(), stage=stage, mode=mode)
+        offer = library.screening.next(name, acting(library, name), stage=stage, mode=mode)
     if as_json:
         from broadsheet.library import offer_token
 
@@ -173,7 +184,7 @@ def decide(  # noqa: PLR0917 - click passes the options by name
     codes = reasons_of(" ".join(reasons))
     with opened() as library:
         event = library.screening.decide(
-            name, number, Label(label), chosen_screener(), stage=stage, reasons=codes, note=note, offer=offer
+            name, number, Label(label), acting(library, name), stage=stage, reasons=codes, note=note, offer=offer
         )
     _say(event, f"{label}: record {number}", as_json)
 
@@ -200,7 +211,7 @@ def undo(name: str, event: int | None, as_json: bool) -> None:
       broadsheet screen undo anxiety --event 57
     """
     with opened() as library:
-        done = library.screening.undo(name, chosen_screener(), event=event)
+        done = library.screening.undo(name, acting(library, name), event=event)
     about = f", record {done.record}" if done and done.record else ""
     _say(done, f"Taken back: event {done.undoes}{about}." if done else "There is nothing to take back.", as_json)
 

@@ -182,8 +182,10 @@ class Screening(Pools):
 
     def conflicts(self, name: Ref, *, stage: Stage = Stage.ABSTRACT, screener: str | None = None) -> list[Conflict]:
         """Records that screeners decided differently; a blinded screener sees those decided by that one, too."""
+        viewer = self._viewer(screener)
         with self.desk(name) as desk:
-            return list(desk.conflicts(stage, self._viewer(screener)))
+            found = desk.conflicts(stage, viewer)
+            return [each for each in found if views.may_see(desk.state, each.record.number, stage, viewer)]
 
     def resolve(
         self,
@@ -254,10 +256,9 @@ class Screening(Pools):
 
     def import_(self, file: BinaryIO, name: str = "", *, screener: str = "") -> Review:
         """Take up a review that ``export`` wrote as ``record``, under its own name or another one."""
-        review, records, events = read_lines(file)
-        plan = State.of(
-            review, records, events
-        ).review.plan  # as its events left it; raises where they do not go together
+        review, records, events = out.checked(*read_lines(file))
+        # As its events left it; raises where they do not go together.
+        plan = State.of(review, records, events).review.plan
         with self._writing():
             try:
                 return self._store.import_review(name or review.name, plan, review.created, records, events)
@@ -270,7 +271,7 @@ class Screening(Pools):
 
         For offers of models with vectors, those are made by the encoder of the settings, where there is one.
         """
-        review, records, events = read_lines(file)
+        review, records, events = out.checked(*read_lines(file))
         if not offers:
             return replay(review, records, events)
         encoder = self._library.vectors.wanted

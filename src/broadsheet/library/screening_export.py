@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,49 @@ if TYPE_CHECKING:
     from broadsheet.screen.state import State
 
 RECORD, JSON = "record", "json"
+_MOST = 2**63 - 1  # that a database holds
+_OF_RECORDS = (
+    ("title", "abstract", "venue", "url", "source", "key", "note"),
+    ("authors", "keywords"),
+    ("number", "year", "paper", "twin"),
+)
+_OF_EVENTS = (
+    ("screener", "note", "model", "detail"),
+    ("reasons",),
+    ("id", "record", "other", "undoes", "place", "unread"),
+)
+"""Names of the fields that are texts, lists of texts, and whole numbers."""
 
 
 def whole(review: Review, records: Iterable[PoolRecord], events: Iterable[ReviewEvent]) -> Iterator[bytes]:
     """Everything of a review, a line of JSON at a time."""
     return (line.encode() for line in export_lines(review, records, events))
+
+
+def checked(
+    review: Review, records: Sequence[PoolRecord], events: Sequence[ReviewEvent]
+) -> tuple[Review, Sequence[PoolRecord], Sequence[ReviewEvent]]:
+    """A review as a file has it, which anybody may have written. Raises InputError for a value of another kind."""
+    for record in records:
+        _check(f"record {record.number}", record, _OF_RECORDS)
+        if not all(isinstance(each.value, str) for each in record.identifiers):
+            raise InputError(f"record {record.number}: identifiers cannot be read; export the review again")
+    for event in events:
+        _check(f"event {event.id}", event, _OF_EVENTS)
+    return review, records, events
+
+
+def _check(what: str, found: PoolRecord | ReviewEvent, names: tuple[tuple[str, ...], ...]) -> None:
+    texts, lists, numbers = ([(name, getattr(found, name)) for name in some] for some in names)
+    wrong = [name for name, value in texts if not isinstance(value, str)]
+    wrong += [name for name, value in lists if not all(isinstance(each, str) for each in value)]
+    wrong += [name for name, value in numbers if not (value is None and name == "year") and not _is_number(value)]
+    if wrong:
+        raise InputError(f"{what}: {wrong[0]} cannot be read; export the review again")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -_MOST <= value <= _MOST
 
 
 def writer(form: str) -> Callable[[Iterable[Decided]], Iterator[bytes]]:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from broadsheet.errors import NotFoundError
@@ -104,21 +103,24 @@ def paper_record(paper: Paper, source: str) -> PoolRecord:
     )
 
 
-def found_papers(
-    library: Library, query: str, facets: Mapping[str, Sequence[str]] | None, limit: int
-) -> Iterator[Paper]:
-    """The best papers for a question, as far as one can page through them. Raises InputError."""
-
-    def paged() -> Iterator[Paper]:
-        page = 1
-        while True:
-            results = library.search(query, page=page, page_size=min(_PAGE, limit), facets=facets)
-            yield from (hit.paper for hit in results.hits)
-            if page >= results.pages:
-                return
-            page += 1
-
-    return islice(paged(), limit)
+def fill_of_search(library: Library, query: str, facets: Mapping[str, Sequence[str]] | None, limit: int) -> Fill:
+    """Records of the best papers for a question, as far as one can page through them; where there are more than the
+    limit, its problems say so. Raises InputError.
+    """
+    source = f"search: {query}"
+    papers: list[Paper] = []
+    page = 1
+    while True:
+        results = library.search(query, page=page, page_size=min(_PAGE, limit), facets=facets)
+        papers += (hit.paper for hit in results.hits)
+        if page >= results.pages or len(papers) >= limit:
+            break
+        page += 1
+    made = fill_of_papers(papers[:limit], source)
+    if results.total > limit:
+        cut = f"the best {limit:,} of {results.total:,} papers found were taken; raise the limit for more"
+        made.problems.append(f"{source}: {cut}")
+    return made
 
 
 def saved_query(library: Library, search_id: int, reader: str) -> str:

@@ -59,9 +59,8 @@ class Pools(Reviews):
         limit: int = _FOUND,
         screener: str = "",
     ) -> PoolSummary:
-        """Add the best papers of the library for a question."""
-        papers = filling.found_papers(self._library, query, facets, limit)
-        return self._pour(name, filling.fill_of_papers(papers, f"search: {query}"), screener)
+        """Add the best papers of the library for a question; where it finds more, the summary's problems say so."""
+        return self._pour(name, filling.fill_of_search(self._library, query, facets, limit), screener)
 
     def add_saved_search(
         self, name: Ref, search_id: int, *, reader: str = "", limit: int = _FOUND, screener: str = ""

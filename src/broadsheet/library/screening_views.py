@@ -15,6 +15,7 @@ from broadsheet.model.screening import (
     PoolRecord,
     RecordNumber,
     ReviewEvent,
+    ReviewEventKind,
     Stage,
 )
 
@@ -68,7 +69,7 @@ class View:
 
     def __init__(self, state: State, stage: Stage, viewer: str) -> None:
         self._state, self._stage, self._viewer = state, stage, viewer
-        self._conflicts = set(state.conflicts(stage, viewer))
+        self._conflicts = {group for group in state.conflicts(stage, viewer) if may_see(state, group, stage, viewer)}
 
     def one(self, number: RecordNumber) -> Screened:
         """A record. Raises NotFoundError for a number that no record has."""
@@ -88,26 +89,36 @@ class View:
     def _of(self, record: PoolRecord) -> Screened:
         state, stage, number = self._state, self._stage, record.number
         own = state.own(number, stage, self._viewer) if self._viewer else None
-        seen = self._sees(number)
+        seen = may_see(state, number, stage, self._viewer)
         decided = (state.deciding(number, stage) if seen else None) or own
         members = state.members(number)
         return Screened(
             record=record,
-            label=state.final(number, stage) if seen else None,
+            label=state.final(number, stage, "" if seen else self._viewer),
             own=own.label if own else None,
             conflict=members[0] in self._conflicts,
-            prior=state.is_prior(number),
+            prior=state.is_prior(number) if seen else self._is_known(members[0]),
             twins=tuple(each for each in members if each != number),
             reasons=decided.reasons if decided else (),
             note=decided.note if decided else record.note,
         )
 
-    def _sees(self, number: RecordNumber) -> bool:
-        """Whether the viewer may know a record's final label: a blinded screener only where that one decided, too."""
-        state = self._state
-        if not (state.is_blinded and self._viewer):
-            return True
-        return state.final(number, self._stage, self._viewer) is not None
+    def _is_known(self, first: RecordNumber) -> bool:
+        """Whether a group's label was known before screening, as far as the viewer can tell."""
+        step = self._state.track(Stage.ABSTRACT, self._viewer).of.get(first)
+        return step is not None and step.chosen is Chosen.PRIOR
+
+
+def may_see(state: State, number: RecordNumber, stage: Stage, viewer: str) -> bool:
+    """Whether a viewer may know what others decided of a record: a blinded screener only where that one decided, too,
+    or its conflict was resolved for all. A label that was known before screening is no decision.
+    """
+    if not (state.is_blinded and viewer):
+        return True
+    own = state.own(number, stage, viewer)
+    if own is not None and own.chosen is not Chosen.PRIOR and own.label is not Label.LATER:
+        return True
+    return any(event.kind is ReviewEventKind.RESOLVE for event in state.decisions(number, stage))
 
 
 def _mentions(record: PoolRecord, words: Sequence[str]) -> bool:
@@ -132,7 +143,19 @@ def _has(found: Screened, label: str) -> bool:
 def visible_history(state: State, number: RecordNumber | None, viewer: str) -> list[ReviewEvent]:
     """Those of a review's events, or of a record's, that a viewer may see, oldest first."""
     events = state.events if number is None else state.history(number)
-    return [event for event in events if state.visible(event, viewer)]
+    return [event for event in events if state.visible(event, viewer) and not _is_hidden(state, event, viewer)]
+
+
+def _is_hidden(state: State, event: ReviewEvent, viewer: str) -> bool:
+    """Whether an event is another's decision, or takes back one, of a record that the viewer may not know about yet."""
+    if event.screener == viewer:
+        return False
+    if event.kind is ReviewEventKind.UNDO:
+        target = state.event(event.undoes)
+        return target is not None and target.id < event.id and _is_hidden(state, target, viewer)
+    if event.kind is not ReviewEventKind.DECIDE or event.chosen is Chosen.PRIOR or event.record not in state.records:
+        return False
+    return not may_see(state, event.record, event.stage, viewer)
 
 
 def repeated(state: State, event: ReviewEvent) -> ReviewEvent | None:

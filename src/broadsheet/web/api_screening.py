@@ -339,9 +339,8 @@ def _reporting(router: APIRouter) -> None:
 
     @router.get("/{review}/agreement", responses=_REFUSED)
     def agreement(visit: Staged) -> AgreementsOut:
-        """Tell how far each two screeners agree."""
-        pairs = visit.screening.agreement(visit.name, stage=visit.stage)
-        return AgreementsOut(pairs=[AgreementOut.of(pair) for pair in pairs])
+        """Tell how far each two screeners agree; a blinded screener hears of two others when all are done."""
+        return AgreementsOut(pairs=[AgreementOut.of(pair) for pair in screening_pages.agreements(visit)])
 
     @router.get("/{review}/prisma", responses=_REFUSED)
     def prisma(visit: Visited) -> PrismaOut:

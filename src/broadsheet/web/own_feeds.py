@@ -117,5 +117,5 @@ PAGES: list[tuple[str, Page]] = [
     ("/r/{secret}/edition.atom", edition_feed),
     ("/r/{secret}/edition.json", edition_json),
     ("/r/{secret}/section/{key:path}.atom", section_feed),
-    ("/r/{secret}/search/{id:int}.atom", search_feed),
+    ("/r/{secret}/search/{id:number}.atom", search_feed),
 ]

@@ -233,7 +233,7 @@ PAGES: list[tuple[str, Page]] = [
     *((f"/search.{form.ending}", results_file(form)) for form in exports.FORMS),
     ("/search.atom", results_feed),
     ("/feed.atom", newest_feed),
-    *((f"/paper/{{number:int}}.{form.ending}", paper_file(form)) for form in exports.FORMS),
+    *((f"/paper/{{number:number}}.{form.ending}", paper_file(form)) for form in exports.FORMS),
     ("/paper/{reference:path}", paper),
     *reader_pages.PAGES,
     *screening_pages.PAGES,

@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.datastructures import QueryParams
 
 from ..errors import InputError, NotFoundError
@@ -28,6 +29,15 @@ UNDATED = "undated"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
 _DIGITS = re.compile(r"[0-9]+")
+
+
+class _NumberConvertor(IntegerConvertor):
+    """``{name:number}`` in an address: no more digits than the number of anything in a database can have."""
+
+    regex = f"[0-9]{{1,{MAX_ID_DIGITS}}}"
+
+
+register_url_convertor("number", _NumberConvertor())
 
 
 class ParameterError(InputError):
@@ -129,13 +139,16 @@ def whole_number(name: str, text: str, *, low: int, high: int, clamp: bool = Fal
     Raises ParameterError naming the parameter and its range.
     """
     text = text.strip()
+    span = f"from {low} to {high}" if high < MAX_ID else f"from {low} on"
     if not _DIGITS.fullmatch(text):
-        raise ParameterError(name, f"must be a whole number from {low} to {high}, not {text[:40]!r}")
+        raise ParameterError(name, f"must be a whole number {span}, not {text[:40]!r}")
     value = high + 1 if len(text.lstrip("0")) > len(str(high)) else int(text)
     if clamp:
         value = min(value, high)
     if not low <= value <= high:
-        raise ParameterError(name, f"must be from {low} to {high}, not {text[:40]}")
+        if value > high >= MAX_ID:
+            raise ParameterError(name, f"{text[:40]} is larger than any number here")
+        raise ParameterError(name, f"must be {span}, not {text[:40]}")
     return value
 
 

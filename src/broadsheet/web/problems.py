@@ -21,6 +21,7 @@ from ..errors import (
     NotFoundError,
 )
 from .identity import ForeignError, NobodyError
+from .params import MAX_ID
 from .site import Site
 
 log = logging.getLogger(__name__)
@@ -148,5 +149,7 @@ def _what_is_wrong(error: RequestValidationError) -> str:
     for found in error.errors():
         place = ".".join(str(part) for part in found["loc"] if part not in ("body", "path", "query")) or "body"
         message = str(found["msg"])
+        if found.get("ctx", {}).get("le") == MAX_ID:
+            message = "is larger than any number here"
         return f"{place}: {message[:1].lower()}{message[1:]}"
     return "The request cannot be read."

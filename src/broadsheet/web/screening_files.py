@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from ..errors import InputError
-from ..model.screening import Label
+from ..model.screening import Label, Stage
+from ..model.screening import ReviewEventKind as K
 from ..text import fold
 from . import params
 from .exports import sent
@@ -95,15 +96,29 @@ def export(visit: Visit) -> Response:
 
 WITHHELD = (
     "This review is blinded and not finished yet: its files would show what others decided. They are given "
-    "when every record is decided or screening was stopped; whoever runs the library can export it at any time with "
+    "when you have decided every record, or all screeners have stopped; whoever runs the library can export it at any time with "
     "`broadsheet screen export`."
 )
 
 
 def withheld(visit: Visit) -> str:
-    """Why files are not given to this reader; empty where they are."""
-    inside = visit.blinded and visit.screener in visit.review.plan.screeners
-    return WITHHELD if inside and visit.progress().phase != "done" else ""
+    """Why files are not given to this reader; empty where they are, whatever stage the address asks for."""
+    if not visit.inside:
+        return ""
+    seen = {event.id for event in visit.screening.history(visit.name, screener=visit.viewer)}
+    unseen = {e.stage for e in visit.screening.history(visit.name) if e.kind is K.DECIDE and e.id not in seen}
+    open_ = [
+        stage
+        for stage in sorted({Stage.ABSTRACT, *unseen})
+        if not (_has_read_all(visit, stage) or visit.is_done(stage))
+    ]
+    return WITHHELD if open_ else ""
+
+
+def _has_read_all(visit: Visit, stage: Stage) -> bool:
+    """Whether this screener has decided every record of a stage: who only stopped has not."""
+    own = visit.screening.progress(visit.name, visit.screener, stage=stage, curve=False)
+    return own.records > 0 and own.read == own.records
 
 
 def export_file(form: FileForm) -> ReviewPage:

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from ..errors import NotFoundError
 from ..identifiers import url_of
-from ..model.screening import Chosen, Conflict, Offer, ReviewEvent, ReviewEventKind, StoppingPlan
+from ..model.screening import Agreement, Chosen, Conflict, Offer, ReviewEvent, ReviewEventKind, StoppingPlan
 from . import params
 from .params import MAX_ID, ParameterError, clean, one_of, whole_number
 from .screening_curve import curve
@@ -125,6 +125,7 @@ def screened(visit: Visit) -> Response:
         found=found,
         held=visit.held(found),
         mode=one_of("mode", asked.get("mode") or "auto", MODES),
+        before=taken_back(visit, number) if asked.get("undone") == "1" else None,
         meanwhile=asked.get("note") == "meanwhile",
         links=links_of(offer),
         **_last(visit),
@@ -177,6 +178,15 @@ def last_decision(visit: Visit, number: int) -> ReviewEvent | None:
     undone = {event.undoes for event in events if event.kind is ReviewEventKind.UNDO}
     own = [e for e in events if e.kind in DECISIONS and e.screener == visit.screener and e.stage is visit.stage]
     return next((event for event in reversed(own) if event.id not in undone), None)
+
+
+def taken_back(visit: Visit, number: int) -> ReviewEvent | None:
+    """The decision on a record that this screener has just taken back."""
+    events = visit.screening.history(visit.name, number, screener=visit.viewer)
+    own = [event for event in events if event.screener == visit.screener and event.stage is visit.stage]
+    if not own or own[-1].kind is not ReviewEventKind.UNDO:
+        return None
+    return next((event for event in own if event.id == own[-1].undoes and event.kind in DECISIONS), None)
 
 
 # ------------------------------------------------------------------------------------------------- records and events
@@ -248,7 +258,7 @@ def history(visit: Visit) -> Response:
 def open_conflicts(visit: Visit) -> list[Conflict]:
     """Conflicts that this reader may see: in a blinded review, only of records that he decided himself."""
     found = visit.screening.conflicts(visit.name, stage=visit.stage)
-    if not (visit.blinded and visit.screener in visit.review.plan.screeners):
+    if not visit.inside:
         return list(found)
     return [c for c in found if any(event.screener == visit.screener for event in c.decisions)]
 
@@ -260,8 +270,15 @@ def conflicts(visit: Visit) -> Response:
 
 def agreement(visit: Visit) -> Response:
     """Cohen's kappa of each two screeners."""
-    pairs = visit.screening.agreement(visit.name, stage=visit.stage)
-    return visit.render("review_agreement.html", current="agreement", pairs=pairs)
+    return visit.render("review_agreement.html", current="agreement", pairs=agreements(visit))
+
+
+def agreements(visit: Visit) -> list[Agreement]:
+    """How far each two screeners agree; in a blinded review a screener hears of two others when it is done."""
+    pairs = list(visit.screening.agreement(visit.name, stage=visit.stage))
+    if not visit.inside or visit.is_done(visit.stage):
+        return pairs
+    return [pair for pair in pairs if visit.screener in (pair.first, pair.second)]
 
 
 PAGES: list[tuple[str, Page]] = [
@@ -269,9 +286,9 @@ PAGES: list[tuple[str, Page]] = [
     address("", visited(overview)),
     address("/settings", visited(settings)),
     address("/screen", visited(screen)),
-    address("/screen/{number:int}", visited(screened)),
+    address("/screen/{number:number}", visited(screened)),
     address("/records", visited(records)),
-    address("/records/{number:int}", visited(record)),
+    address("/records/{number:number}", visited(record)),
     address("/history", visited(history)),
     address("/conflicts", visited(conflicts)),
     address("/agreement", visited(agreement)),

@@ -57,6 +57,15 @@ class Visit:
         return not self.review.plan.screeners or self.reader.name in self.review.plan.screeners
 
     @property
+    def inside(self) -> bool:
+        """Whether this reader is a screener of a blinded review, from whom what others decided is kept."""
+        return self.blinded and self.screener in self.review.plan.screeners
+
+    def is_done(self, stage: Stage) -> bool:
+        """Whether all screeners have come to the end of a stage, or all have stopped."""
+        return self.screening.progress(self.name, None, stage=stage, curve=False).phase == "done"
+
+    @property
     def viewer(self) -> str | None:
         """As whom this reader sees records and history: a screener, or None who sees a blinded review from outside."""
         return self.screener if self.may_screen else None

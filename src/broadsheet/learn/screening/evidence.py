@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from broadsheet.learn.terms import stop_words
 from broadsheet.text import Token
 
 from .features import Words, tokens
@@ -58,7 +59,7 @@ def explained(text: str, words: Words, coef: np.ndarray) -> Explanation:
 
     The weight of a word is its part of the score, shared evenly among the places where it stands, so that the weights
     of all places sum to the score (less the offset). Shown are at most twelve different words, none of which weighs
-    less than a seventh of the strongest.
+    less than a seventh of the strongest; function words and numbers, which tell a person nothing, are not.
     """
     known = [(token, column) for token in tokens(text) if (column := words.columns_.get(token.text)) is not None]
     if not known:
@@ -68,7 +69,8 @@ def explained(text: str, words: Words, coef: np.ndarray) -> Explanation:
     length = math.sqrt(sum(value * value for value in values.values()))
     parts = {column: float(coef[column]) * value / length / counts[column] for column, value in values.items()}
     title_end = text.find("\n") if "\n" in text else len(text)
-    shown = _strongest({column: part * counts[column] for column, part in parts.items()})
+    telling = {column: part * counts[column] for column, part in parts.items() if _is_telling(words.names_[column])}
+    shown = _strongest(telling)
     spans = _apart([Span(token.start, token.end, parts[column]) for token, column in known if column in shown])
     moved = title_end + 1
     return Explanation(
@@ -76,6 +78,10 @@ def explained(text: str, words: Words, coef: np.ndarray) -> Explanation:
         tuple(Span(s.start - moved, s.end - moved, s.weight) for s in spans if s.start > title_end),
         _deciding(text[moved:], [(_moved(token, moved), parts[column]) for token, column in known]),
     )
+
+
+def _is_telling(word: str) -> bool:
+    return word not in stop_words() and any(letter.isalpha() for letter in word)
 
 
 def _strongest(parts: dict[int, float]) -> set[int]:
