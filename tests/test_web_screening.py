@@ -734,7 +734,10 @@ def test_agreement_is_a_table(client: TestClient, desk: FakeScreening) -> None:
     assert "takes two screeners" in client.get("/reviews/1/agreement").text
     blinded(desk)
     rows = [text for _, text in page(client, "/reviews/1/agreement").all("tr")]
-    assert rows[1:] == ["me, ada 40 90 % \u22120.06 \u22120.20 to 0.10", "ada, bo 0 – – –"]
+    assert rows[1:] == ["me, ada 40 90 % \u22120.06 \u22120.20 to 0.10"], "not yet of two others"
+    sent(client, "/reviews/1/stop", "/reviews/1?done=stop")
+    rows = [text for _, text in page(client, "/reviews/1/agreement").all("tr")]
+    assert rows[2:] == ["ada, bo 0 – – –"]
 
 
 def test_the_flow_diagram_is_shown_and_taken_away(client: TestClient) -> None:

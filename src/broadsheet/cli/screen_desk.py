@@ -211,7 +211,8 @@ def undo(name: str, event: int | None, as_json: bool) -> None:
       broadsheet screen undo anxiety --event 57
     """
     with opened() as library:
-        done = library.screening.undo(name, acting(library, name), event=event)
+        who = chosen_screener() if event else acting(library, name)
+        done = library.screening.undo(name, who, event=event)
     about = f", record {done.record}" if done and done.record else ""
     _say(done, f"Taken back: event {done.undoes}{about}." if done else "There is nothing to take back.", as_json)
 

@@ -7,6 +7,7 @@ sees the whole review as its coordinator does, and a name what that screener may
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -177,15 +178,17 @@ class Screening(Pools):
         self, name: Ref, screener: str | None = None, *, stage: Stage = Stage.ABSTRACT, curve: bool = True
     ) -> ReviewProgress:
         """How much was read and found, what the declared rule says of it, and what others would say."""
+        viewer = self._viewer(screener)
         with self.desk(name) as desk:
-            return desk.progress(self._viewer(screener), stage, curve=curve)
+            found = desk.progress(viewer, stage, curve=curve)
+            return replace(found, conflicts=len(views.conflicts(desk.state, stage, viewer)))
 
     def conflicts(self, name: Ref, *, stage: Stage = Stage.ABSTRACT, screener: str | None = None) -> list[Conflict]:
         """Records that screeners decided differently; a blinded screener sees those decided by that one, too."""
         viewer = self._viewer(screener)
         with self.desk(name) as desk:
-            found = desk.conflicts(stage, viewer)
-            return [each for each in found if views.may_see(desk.state, each.record.number, stage, viewer)]
+            shown = views.conflicts(desk.state, stage, viewer)
+            return [each for each in desk.conflicts(stage, viewer) if each.record.number in shown]
 
     def resolve(
         self,
@@ -198,10 +201,14 @@ class Screening(Pools):
         reasons: Sequence[str] = (),
         note: str = "",
     ) -> ReviewEvent:
-        """Decide a conflict for all."""
-        review = self.review(name)
+        """Decide a conflict for all; a screener of a blinded review only one that he or she may see."""
+        review, who = self.review(name), self._who(screener)
+        with self._desks.at(review) as desk:
+            state = desk.state
+            if who in review.plan.screeners and not views.may_see(state, number, stage, who):
+                raise InputError(f"record {number} is not in conflict: there is nothing to resolve")
         event = ReviewEvent(
-            *(0, review.id, ReviewEventKind.RESOLVE, self._who(screener), now_utc(), number, stage, label),
+            *(0, review.id, ReviewEventKind.RESOLVE, who, now_utc(), number, stage, label),
             reasons=tuple(reasons),
             note=note.strip(),
         )

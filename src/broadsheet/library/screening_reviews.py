@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from broadsheet.library.facade import Library
     from broadsheet.screen.desk import Desk
 
-_MOST = 2**53  # which every reader of JSON keeps exactly
+_MOST = 2**63 - 1  # that can be kept
 _STOPPING = {each.name for each in fields(StoppingPlan)}
 
 Ref = str | ReviewId
@@ -146,7 +146,7 @@ def _check(plan: Plan) -> None:
 
     for name, value in (("seed", plan.seed), ("in_a_row", plan.stopping.in_a_row), ("budget", plan.stopping.budget)):
         if value > _MOST:
-            raise InputError(f"{name}: {value} is too large; give {_MOST:,} at most")
+            raise InputError(f"{name}: {value} is too large; give a smaller number")
     for criterion in plan.criteria:
         if criterion.code.strip() and not criterion.text.strip():
             raise InputError(

@@ -69,7 +69,7 @@ class View:
 
     def __init__(self, state: State, stage: Stage, viewer: str) -> None:
         self._state, self._stage, self._viewer = state, stage, viewer
-        self._conflicts = {group for group in state.conflicts(stage, viewer) if may_see(state, group, stage, viewer)}
+        self._conflicts = conflicts(state, stage, viewer)
 
     def one(self, number: RecordNumber) -> Screened:
         """A record. Raises NotFoundError for a number that no record has."""
@@ -119,6 +119,11 @@ def may_see(state: State, number: RecordNumber, stage: Stage, viewer: str) -> bo
     if own is not None and own.chosen is not Chosen.PRIOR and own.label is not Label.LATER:
         return True
     return any(event.kind is ReviewEventKind.RESOLVE for event in state.decisions(number, stage))
+
+
+def conflicts(state: State, stage: Stage, viewer: str) -> set[RecordNumber]:
+    """The first records of groups in conflict that a viewer may know of."""
+    return {group for group in state.conflicts(stage, viewer) if may_see(state, group, stage, viewer)}
 
 
 def _mentions(record: PoolRecord, words: Sequence[str]) -> bool:

@@ -96,8 +96,8 @@ def export(visit: Visit) -> Response:
 
 WITHHELD = (
     "This review is blinded and not finished yet: its files would show what others decided. They are given "
-    "when you have decided every record, or all screeners have stopped; whoever runs the library can export it at any time with "
-    "`broadsheet screen export`."
+    "when you have decided every record, or when screening was stopped for all; whoever runs the library can export it "
+    "at any time with `broadsheet screen export`."
 )
 
 
