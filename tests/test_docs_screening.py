@@ -173,9 +173,7 @@ def test_each_b_is_told_as_it_was_measured(b: str) -> None:
 def test_what_is_said_of_the_measured_figures_is_so() -> None:
     result = measured()
     assert stopper_of(StoppingPlan()) == RankAdvantage(advantage=2.0), "the default that the table names"
-    assert all(
-        result[f"rank advantage {b}", "ranked"][part]["missed"] <= 0.05 for b in (1, 1.5, 2) for part in PARTS
-    )
+    assert all(result[f"rank advantage {b}", "ranked"][part]["missed"] <= 0.05 for b in (1, 1.5, 2) for part in PARTS)
     assert all(result[f"rank advantage {b}", "ranked"]["reported"]["missed"] > 0.05 for b in (4, 5, 10))
     assert result["hypergeometric, ranked", "ranked"]["all"]["missed"] == 0
     assert all(result["hypergeometric, ranked", kind]["all"]["missed"] > 0.1 for kind in ("shuffled", "reversed"))
