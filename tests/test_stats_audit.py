@@ -108,6 +108,10 @@ def test_the_floor_is_what_the_formula_says() -> None:
     assert audit_floor(5, 4) == 1  # only if all five are relevant would five be missing
 
 
+def test_a_length_whose_probability_is_the_level_itself_is_enough() -> None:
+    assert [blank_length(2 * n, 1, 0.5) for n in range(1, 200)] == list(range(1, 200))
+
+
 @given(st.integers(1, 60), st.data())
 def test_the_blank_length_is_the_least_that_is_unlikely_to_find_nothing(unread: int, data: st.DataObject) -> None:
     relevant = data.draw(st.integers(1, unread))

@@ -112,6 +112,9 @@ class AuditTest:
         return moved
 
 
+_ROUNDING = 1e-9  # of a logarithm: 14 of 28 draws miss one record with probability ½, not a little more
+
+
 def blank_length(unread: int, relevant: int, level: float) -> int:
     """The fewest random draws, without replacement, that all miss ``relevant`` of ``unread`` records with at most this
     probability. Raises ValueError for more relevant ones than records.
@@ -123,7 +126,7 @@ def blank_length(unread: int, relevant: int, level: float) -> int:
     low, high = 0, unread - relevant + 1
     while high - low > 1:
         middle = (low + high) // 2
-        if _log_blank(unread, relevant, middle) <= math.log(level):
+        if _log_blank(unread, relevant, middle) <= math.log(level) + _ROUNDING:
             high = middle
         else:
             low = middle
