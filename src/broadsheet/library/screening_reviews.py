@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from broadsheet.library.facade import Library
     from broadsheet.screen.desk import Desk
 
-_MOST = 2**63 - 1  # that can be kept
 _STOPPING = {each.name for each in fields(StoppingPlan)}
 
 Ref = str | ReviewId
@@ -142,23 +141,9 @@ def _changed(plan: Plan, changes: Mapping[str, Any]) -> Plan:
 
 
 def _check(plan: Plan) -> None:
-    from broadsheet.learn.screening import model_of
-
-    for name, value in (("seed", plan.seed), ("in_a_row", plan.stopping.in_a_row), ("budget", plan.stopping.budget)):
-        if value > _MOST:
-            raise InputError(f"{name}: {value} is too large; give a smaller number")
-    for criterion in plan.criteria:
-        if criterion.code.strip() and not criterion.text.strip():
-            raise InputError(
-                f"criteria: “{criterion.code}” has no text; write CODE: text, such as “POP: not about adults”"
-            )
     check_plan(plan)
-    model_of(plan.model, plan.querier, plan.seed)  # which raises where there is no such
     for screener in plan.screeners:
         checked_name(screener)
-    for criterion in plan.criteria:
-        if not criterion.code or any(c.isspace() or c in ",;" for c in criterion.code):
-            raise InputError(f"criteria: the code {criterion.code!r} is not one word; give a short one, such as POP")
 
 
 def _drawn_seed() -> int:

@@ -6,7 +6,16 @@ import math
 from typing import Any
 
 from broadsheet.errors import InputError
-from broadsheet.model.screening import Label, Plan, ReviewEvent, ReviewEventKind, Sharing, Stage, StoppingPlan
+from broadsheet.model.screening import (
+    Criterion,
+    Label,
+    Plan,
+    ReviewEvent,
+    ReviewEventKind,
+    Sharing,
+    Stage,
+    StoppingPlan,
+)
 from broadsheet.screen.fold import FINAL, UNDOABLE
 from broadsheet.screen.state import State
 
@@ -14,21 +23,22 @@ NOT_RETRIEVED = "not-retrieved"
 """The reason of an exclusion at full text that says that the report could not be had."""
 
 _LONGEST_CODE = 40
+_MOST = 2**63 - 1  # that can be kept
 
 
 def check_plan(plan: Plan) -> None:
     """Raises InputError for a plan that cannot be followed; the message names the field and what to do."""
     _check_stopping(plan.stopping)
+    if plan.seed < 0:
+        raise InputError(f"the seed must be 0 or more, not {plan.seed}")
+    for name, value in (("seed", plan.seed), ("in_a_row", plan.stopping.in_a_row), ("budget", plan.stopping.budget)):
+        if value > _MOST:
+            raise InputError(f"{name}: {value} is too large; give a smaller number")
     codes = [criterion.code for criterion in plan.criteria]
-    for code in codes:
-        if not code.strip() or len(code) > _LONGEST_CODE or not code.isprintable():
-            raise InputError(f"a criterion's code must have 1 to {_LONGEST_CODE} printable characters, not “{code}”")
-        if code == NOT_RETRIEVED:
-            raise InputError(f"“{NOT_RETRIEVED}” is kept for reports that could not be had: choose another code")
-        if codes.count(code) > 1:
-            raise InputError(f"the criterion “{code}” is there twice: each code must be unique")
-    if any(not criterion.text.strip() for criterion in plan.criteria):
-        raise InputError("a criterion needs a text beside its code")
+    for criterion in plan.criteria:
+        _check_criterion(criterion)
+        if codes.count(criterion.code) > 1:
+            raise InputError(f"the criterion “{criterion.code}” is there twice: each code must be unique")
     names = plan.screeners
     if any(not name.strip() for name in names) or len(set(names)) < len(names):
         raise InputError("the names of screeners must not be empty, and each may be there once")
@@ -37,8 +47,6 @@ def check_plan(plan: Plan) -> None:
     from broadsheet.learn.screening import model_of
 
     model_of(plan.model, plan.querier)
-    if plan.seed < 0:
-        raise InputError(f"the seed must be 0 or more, not {plan.seed}")
 
 
 def check_event(state: State, event: ReviewEvent) -> None:
@@ -52,6 +60,18 @@ def check_event(state: State, event: ReviewEvent) -> None:
     }
     if event.kind in checks:
         checks[event.kind](state, event)
+
+
+def _check_criterion(criterion: Criterion) -> None:
+    code = criterion.code
+    if not code.strip() or len(code) > _LONGEST_CODE or not code.isprintable():
+        raise InputError(f"a criterion's code must have 1 to {_LONGEST_CODE} printable characters, not “{code}”")
+    if not criterion.text.strip():
+        raise InputError(f"criteria: “{code}” has no text; write CODE: text, such as “POP: not about adults”")
+    if any(letter.isspace() or letter in ",;" for letter in code):
+        raise InputError(f"criteria: the code “{code}” is not one word; give a short one, such as POP")
+    if code == NOT_RETRIEVED:
+        raise InputError(f"“{NOT_RETRIEVED}” is kept for reports that could not be had: choose another code")
 
 
 def _check_stopping(plan: StoppingPlan) -> None:
