@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -556,6 +559,41 @@ def test_what_cannot_be_opened_is_said_with_the_remedy(tmp_path: Path, damage: A
 def test_a_creation_that_was_cut_off_is_taken_up(tmp_path: Path) -> None:
     (tmp_path / FORMAT_FILE).write_text("1\n")
     assert index_of(tmp_path, [paper(1, "red")]).count() == 1
+
+
+@pytest.mark.parametrize("name", [".tantivy-meta.lock", ".tantivy-writer.lock"])
+def test_a_lock_file_alone_is_an_empty_folder(tmp_path: Path, name: str) -> None:
+    """A thread of an index that was open makes one in the folder that is being removed."""
+    (tmp_path / name).touch()
+    assert index_of(tmp_path, [paper(1, "red")]).count() == 1
+
+
+def test_an_index_that_is_removed_while_a_thread_of_it_wakes_is_made_again(tmp_path: Path) -> None:
+    folder, over = tmp_path / "index", threading.Event()
+    index_of(folder, [paper(1, "red")]).close()
+
+    def wake() -> None:
+        while not over.is_set():
+            with suppress(OSError):
+                (folder / ".tantivy-meta.lock").touch()
+
+    thread = threading.Thread(target=wake)
+    thread.start()
+    try:
+        for _ in range(200):
+            shutil.rmtree(folder, ignore_errors=True)
+            assert open_text_index(folder).count() == 0
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_many_may_make_the_same_index_at_once(tmp_path: Path) -> None:
+    for turn in range(20):
+        with ThreadPoolExecutor(4) as pool:
+            made = [pool.submit(open_text_index, tmp_path / str(turn) / "index") for _ in range(4)]
+            assert [index.result().count() for index in made] == [0] * 4
+        assert not list((tmp_path / str(turn) / "index").glob(f".{FORMAT_FILE}*"))
 
 
 @pytest.mark.parametrize("suffix", ["idx", "term", "pos", "fast", "fieldnorm", "store"])

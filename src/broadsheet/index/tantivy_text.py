@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 import threading
 import zlib
 from collections import OrderedDict
@@ -254,8 +255,9 @@ def _open(folder: Path) -> Any:
     format_file = folder / FORMAT_FILE
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not any(folder.iterdir()):
-            format_file.write_text(f"{FORMAT}\n")
+        # A hidden file alone is no index: while a folder is emptied, a thread of Tantivy's makes its lock file again.
+        if all(path.name.startswith(".") for path in folder.iterdir()):
+            _write_in_one_step(format_file, f"{FORMAT}\n")
         found = format_file.read_text().strip() if format_file.exists() else ""
         if found != str(FORMAT):
             what = f"a text index of format {found}, not {FORMAT}" if found else "files that are no text index"
@@ -269,6 +271,17 @@ def _open(folder: Path) -> Any:
         index.register_tokenizer(name, analyzer)
     index.config_reader("manual")
     return index
+
+
+def _write_in_one_step(path: Path, text: str) -> None:
+    """Write it so that whoever opens the folder meanwhile, or after a crash, finds all of the text or no file."""
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        Path(aside).replace(path)
+    finally:
+        Path(aside).unlink(missing_ok=True)
 
 
 def _is_failure(error: BaseException) -> bool:
