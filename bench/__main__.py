@@ -19,6 +19,7 @@ ALL = (
     "feed_elsewhere",
     "exploring",
     "personal",
+    "similar",
     "memory",
     "daily",
     "screening_desk",

@@ -113,7 +113,7 @@ def visiting(browser: Any, site: str, request: pytest.FixtureRequest) -> Iterato
     """A page of a context of its own, with the options that a test gives for the fixture."""
     options = {"viewport": {"width": 1280, "height": 900}, **getattr(request, "param", {})}
     context = browser.new_context(**options)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     found = Visit(context.new_page(), site)
     found.page.on("request", lambda sent: found.requests.append(sent.url))

@@ -121,8 +121,8 @@ class FakeLibrary:
     def bibtex(self, paper_id: int) -> str:
         return "@misc{byron2024,\n}\n"
 
-    def similar(self, paper_id: int, limit: int) -> tuple[Hit, ...]:
-        self._asked("similar", paper_id, limit)
+    def similar(self, paper_id: int, limit: int, reader: str | None = None) -> tuple[Hit, ...]:
+        self._asked("similar", paper_id, limit, *([reader] if reader is not None else []))
         return self.hits
 
     def status(self) -> Status:

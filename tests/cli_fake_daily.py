@@ -133,6 +133,9 @@ class FakeDaily:
     def follow(self, interest: Interest, name: str = "") -> Reader:
         return self._change(name, f"follow {interest}", follows=(*self.profile.follows, interest))
 
+    def meant(self, interest: Interest) -> list[str]:
+        return ["12 papers of this library."]
+
     def unfollow(self, interest: Interest, name: str = "") -> Reader:
         kept = tuple(each for each in self.profile.follows if each != interest)
         return self._change(name, f"unfollow {interest}", follows=kept)

@@ -28,13 +28,17 @@ def vector_of(model: str, text: str) -> npt.NDArray[np.float32]:
 
 
 class EmbeddingsServer(ThreadingHTTPServer):
-    """``delay`` seconds before each answer, ``down`` for errors instead, ``asked``: (model, number of texts)."""
+    """``delay`` seconds before each answer, ``down`` for errors instead, ``asked``: (model, number of texts).
+
+    No more than ``allowed`` questions are answered; later ones are held until it is raised.
+    """
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.delay = 0.0
+        self.allowed = sys.maxsize
         self.down = False
         self.asked: list[tuple[str, int]] = []
 
@@ -55,7 +59,10 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         model, texts = asked["model"], asked["input"]
         self.server.asked.append((model, len(texts)))
+        number = len(self.server.asked)
         time.sleep(self.server.delay)
+        while number > self.server.allowed:
+            time.sleep(0.01)
         self.send_response(503 if self.server.down else 200)
         self.end_headers()
         rows = [{"index": i, "embedding": vector_of(model, text).tolist()} for i, text in enumerate(texts)]

@@ -146,6 +146,9 @@ class FakeDaily:
     def follow(self, interest: Interest, name: str = "") -> Reader:
         return self._changed(name, "follows", interest, add=True)
 
+    def meant(self, interest: Interest) -> list[str]:
+        return ["12 papers of this library."]
+
     def unfollow(self, interest: Interest, name: str = "") -> Reader:
         return self._changed(name, "follows", interest, add=False)
 

@@ -216,6 +216,7 @@ class FakeLibrary:
     page_size: int = 10
     calls: list[str] = field(default_factory=list)
     ordered_for: str | None = None
+    near_for: list[str | None] = field(default_factory=list)
     fault: Exception | None = None
     configured: tuple[SourceStatus, ...] = SOURCES
     parts: dict[str, float] = field(default_factory=lambda: {"words": 0.8, "meaning": 0.6})
@@ -304,8 +305,9 @@ class FakeLibrary:
         )
         return [StoredRecord(1000 + paper_id, paper_id, record, datetime(2026, 6, 12, 8, 30, tzinfo=UTC))]
 
-    def similar(self, paper_id: int, limit: int = 10) -> list[Hit]:
+    def similar(self, paper_id: int, limit: int = 10, *, reader: str | None = None) -> list[Hit]:
         self._called("similar")
+        self.near_for.append(reader)
         others = [p for p in self.papers.values() if p.id != paper_id and p.areas == self.papers[paper_id].areas]
         return [self._hit(p, ()) for p in others[:limit]]
 

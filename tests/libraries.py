@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from tests.shared import ROOT
 
 
 def library_in(home: Path, encoder: str = "none", *, read_only: bool = False, **settings: Any) -> Library:
-    """The library in ``home``."""
-    return open_library(settings=Settings(home=home, encoder=encoder, **settings), read_only=read_only)
+    """The library in ``home``. It waits long for other writers: the machine may be busy."""
+    library = open_library(settings=Settings(home=home, encoder=encoder, **settings), read_only=read_only)
+    library.store._lock.timeout = 60
+    return library
 
 
 def word(number: int) -> str:
@@ -82,6 +85,14 @@ def searching(library: Library, threads: int = 2, question: str = "slow river bo
     if errors:
         raise errors[0]
     assert totals, "no search was made"
+
+
+def until(fact: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not fact():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.01)
 
 
 def python(code: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:

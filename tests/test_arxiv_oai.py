@@ -213,10 +213,10 @@ def test_no_bytes_bring_it_down(noise: bytes) -> None:
 def test_a_page_of_a_thousand_is_fast() -> None:
     records = [oai_record(f"2608.{n:05}", abstract="We show that small models learn. " * 40) for n in range(1, 1001)]
     body = oai(*records, token="t1").encode()
-    start = time.perf_counter()
+    start = time.process_time()
     assert read_answer(URL, body).records == 1000
     assert len(parsed(body)) == 1000
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 4
 
 
 # --- harvesting ---

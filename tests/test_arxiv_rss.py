@@ -236,9 +236,9 @@ def test_no_bytes_bring_it_down(noise: bytes) -> None:
 
 def test_two_thousand_items_are_fast() -> None:
     body = rss(*(rss_item(f"2608.{n:05}", abstract="We show that small models learn. " * 40) for n in range(1, 2001)))
-    start = time.perf_counter()
+    start = time.process_time()
     assert sum(isinstance(entry, Record) for entry in parse_rss(URL, body.encode())) == 2000
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 4
 
 
 # --- names and ids ---

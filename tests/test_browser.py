@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -190,8 +191,11 @@ def test_everything_needed_works_without_javascript(visit: Visit) -> None:
     assert not page.is_visible("text=for keys")
 
 
-def test_a_pages_lines_stay_where_they_are(visit: Visit) -> None:
+@pytest.mark.parametrize("late", ["", "**/*.woff2"], ids=["soon", "late-font"])
+def test_a_pages_lines_stay_where_they_are(visit: Visit, late: str) -> None:
     visit.page.add_init_script(SHIFTS)
+    if late:
+        visit.page.route(late, lambda route: (time.sleep(0.5), route.continue_()))
     for path in ("/", "/newest", "/search?q=noise", "/paper/1"):
         page = visit.go(path)
         page.wait_for_load_state("networkidle")

@@ -13,6 +13,7 @@ import pytest
 
 from broadsheet.cli.common import patience
 from broadsheet.cli.daily import ALL
+from broadsheet.cli.newspaper import written_day
 from broadsheet.errors import NotFoundError
 from broadsheet.model.reading import Action, Event, Interest, InterestKind, Today
 from tests.cli_fake import Call, Done, caller
@@ -252,7 +253,9 @@ def test_a_long_wait_is_told_to_who_watches(
     stream = kind()
     monkeypatch.setattr(sys, "stderr", stream)
     with patience("Printing the edition...", seconds):
-        time.sleep(0.2)
+        end = time.monotonic() + (60 if told else 0.2)
+        while not stream.getvalue().endswith("\n") and time.monotonic() < end:
+            time.sleep(0.01)
     assert (stream.getvalue() == "Printing the edition...\n") is told
 
 
@@ -320,14 +323,15 @@ def test_undo_says_what_it_took_back(daily: FakeDaily, call: Call) -> None:
     assert call("undo").out == "There is nothing to take back.\n"
     assert call("undo", "--json").json is None
     call("mark", "save", "7")
-    assert call("undo").out.startswith("Taken back: saving paper 7: Noise-robust")
+    day = written_day(MOMENT.astimezone().date())
+    assert call("undo").out.startswith(f"Taken back, of {day}: saving paper 7: Noise-robust")
     call("mark", "dismiss", "7", "--because", "area:cs.CY")
     assert call("undo").out.splitlines()[1] == "Muted no longer: area:cs.CY"
     for action, text in ((Action.FORGET, "forgetting paper 7"), (Action.EXAMPLE, "giving as an example paper 7")):
         daily.act(action, 7)
-        assert call("undo").out.startswith(f"Taken back: {text}: ")
+        assert call("undo").out.startswith(f"Taken back, of {day}: {text}: ")
     daily.log.append(Event(6, "me", Action.RESET, 0, MOMENT))
-    assert call("undo").out == "Taken back: the reset of the memory.\n"
+    assert call("undo").out == f"Taken back: the reset of the memory, of {day}.\n"
     found = call("undo", "--event", "1", "--json").json
     assert (found["action"], found["undoes"]) == ("undo", 1)
     assert ("undo", "", 1) in daily.library.calls

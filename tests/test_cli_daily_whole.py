@@ -141,7 +141,8 @@ def test_interests_are_kept_in_one_spelling(call: Call, home: Path, monkeypatch:
     done = call("follow", "keyword:!!!")
     assert (done.code, "says nothing" in done.err) == (1, True)
     # The list stands as it was, and `mute` takes what was followed away.
-    assert "area:cs.LG" not in call("mute", "area:cs.LG").err + call("follow").out
+    assert call("mute", "area:cs.LG").err == "area:cs.LG: 30 papers of this library.\n"
+    assert "area:cs.LG" not in call("follow").out
 
 
 def test_a_search_by_what_is_remembered(call: Call, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,13 @@ def test_a_bad_kind_is_refused_before_anything_is_changed(daily: FakeDaily, call
     assert daily.library.calls == []
 
 
+def test_it_is_told_how_many_papers_are_meant(daily: FakeDaily, call: Call) -> None:
+    told = "author:Emmy Noether: 12 papers of this library.\n"
+    assert call("follow", "author:Emmy Noether").err == told
+    assert call("mute", "author:Emmy Noether").err == told
+    assert call("start", "--area", "cs.LG").err == "area:cs.LG: 12 papers of this library.\n"
+
+
 def test_without_arguments_there_is_a_list(daily: FakeDaily, call: Call) -> None:
     assert call("follow").out == "keyword:diffusion\n"
     assert call("mute").out == "area:cs.CY\n"

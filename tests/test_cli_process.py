@@ -243,7 +243,7 @@ def papers_in(home: Path) -> int:
     return int(json.loads(out)["papers"]) if code == 0 else 0
 
 
-def wait_for(happened: Callable[[], bool], seconds: float = 30) -> None:
+def wait_for(happened: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -264,13 +264,13 @@ def server(library: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     yield running, match[1]
     if running.poll() is None:
         running.kill()
-    running.communicate(timeout=30)
+    running.communicate(timeout=60)
 
 
 def test_the_site_and_the_api_answer(server: tuple[subprocess.Popen[str], str]) -> None:
-    with urlopen(server[1] + "/", timeout=30) as page:
+    with urlopen(server[1] + "/", timeout=60) as page:
         assert "Broadsheet" in page.read().decode()
-    with urlopen(server[1] + "/api/status", timeout=30) as answer:
+    with urlopen(server[1] + "/api/status", timeout=60) as answer:
         assert json.load(answer)["papers"] == 139
 
 
@@ -278,10 +278,10 @@ def test_the_site_and_the_api_answer(server: tuple[subprocess.Popen[str], str]) 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_the_server_stops_in_order(server: tuple[subprocess.Popen[str], str], name: str) -> None:
     running, url = server
-    with urlopen(url + "/api/status", timeout=30):
+    with urlopen(url + "/api/status", timeout=60):
         pass
     running.send_signal(getattr(signal, name))
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=60)
     assert running.returncode == 0
     assert out.endswith("Stopped.\n")
     assert "Traceback" not in err

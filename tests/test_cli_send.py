@@ -166,6 +166,21 @@ def test_print_as_html(inbox: Inbox, capsys: pytest.CaptureFixture[str]) -> None
     ]
 
 
+def test_print_one_section(inbox: Inbox, capsys: pytest.CaptureFixture[str]) -> None:
+    front = usual().sections[0]
+    others = [entry.paper for section in usual().sections[1:] for entry in section.entries]
+    assert run(["print", "--front", "front.html"]) == 0
+    text = Path("front.html").read_text("utf-8")
+    assert text == to_html(replace(usual(), sections=(front,)), reader="me", site="https://papers.example.org")
+    assert run(["print", "--section", "front", "same.html"]) == 0
+    assert Path("same.html").read_text("utf-8") == text
+    assert others
+    assert run(["print", "--section", "nope", "no.html"]) == 1
+    assert "has no section nope; it has: front, " in capsys.readouterr().err
+    assert not Path("no.html").exists()
+    assert run(["print", "--section", "front", "--front", "no.html"]) == 2
+
+
 @needs_pdf
 def test_print_as_pdf(inbox: Inbox) -> None:
     assert run(["print", "today.pdf"]) == 0

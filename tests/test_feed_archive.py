@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broadsheet.errors import InputError, NotFoundError
-from broadsheet.feed.archive import BEST, bounds, neighbours, not_printed, noted, period
+from broadsheet.feed.archive import BEST, bounds, neighbours, not_printed, noted, period, quiet_day
 from broadsheet.feed.marks import already, last_actions, last_deed, marks, together, undone
 from broadsheet.model import Notice, NoticeKind, Paper
 from broadsheet.model.reading import Action, Edition, Entry, Event, Interest, InterestKind, Section, SectionKind
@@ -39,6 +39,16 @@ def test_the_error_names_the_nearest_days() -> None:
     assert str(not_printed(START + timedelta(days=1), days)).endswith("the nearest are of 2026-03-02 and 2026-03-05")
     assert str(not_printed(START - timedelta(days=1), days)).endswith("the nearest are of 2026-03-02")
     assert "broadsheet today" in str(not_printed(START, []))
+    saturday = START + timedelta(days=5)
+    assert str(not_printed(saturday, [START])).startswith(
+        "there is no edition of 2026-03-07 (Saturday: arXiv announces nothing); the nearest"
+    )
+
+
+def test_why_a_day_has_no_announcement() -> None:
+    assert quiet_day(date(2026, 5, 2)) == "Saturday: arXiv announces nothing"
+    assert quiet_day(date(2026, 11, 27)) == "Holiday (Thanksgiving): arXiv announces nothing"
+    assert quiet_day(START) == quiet_day(date.min) == quiet_day(date(1990, 1, 6)) == ""
 
 
 @pytest.mark.parametrize(
@@ -71,6 +81,25 @@ def test_a_period_has_the_best_of_each_day() -> None:
     ]  # fmt: skip
     assert (found.previous, found.following) == (None, START + timedelta(days=20))
     assert found.editions == (START, second)
+
+
+def test_the_first_of_a_few_papers_stands_behind_many_of_a_full_day() -> None:
+    """A Saturday with three papers, none of them near, has a first one, too."""
+    saturday = replace(edition(START, {1: 3.0, 2: 1.0, 3: 0.5}), considered=3, basis="memory")
+    full = edition(START + timedelta(days=2), {n: 100.0 - n for n in range(10, 50)})
+    found = period("week", START, [saturday, replace(full, considered=600, basis="memory")], [])
+    assert [entry.paper.id for _, entry in found.entries] == list(range(10, 40))
+
+
+def test_editions_that_knew_nothing_of_the_reader_stand_behind_those_that_did() -> None:
+    known = replace(edition(START, {n: 9.0 - n / 10 for n in range(1, 21)}), considered=600, basis="memory")
+    cold = replace(edition(START + timedelta(days=1), {30: 99.0, 31: 98.0}), considered=600)
+    few = replace(edition(START + timedelta(days=2), {40: 99.0}), considered=3, basis="memory")
+    found = period("week", START, [cold, few, known], [])
+    assert [entry.paper.id for _, entry in found.entries] == [*range(1, 21), 30, 31, 40]
+    follows = replace(cold, basis="profile")
+    found = period("week", START, [follows, known], [])
+    assert [entry.paper.id for _, entry in found.entries][:5] == [1, 2, 3, 30, 4], "the third, and by its day"
 
 
 def test_a_period_is_not_endless() -> None:

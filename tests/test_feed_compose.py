@@ -239,3 +239,29 @@ def test_of_papers_noticed_alike_the_better_stand_first() -> None:
 def test_papers_without_authors_are_not_one_for_their_title() -> None:
     found = [replace(one, title="Editorial", authors=()) for one in papers(4)]
     assert sorted(row for one in laid(found) for row in one.rows) == [0, 1, 2, 3]
+
+
+def test_the_front_page_ends_where_nothing_speaks_for_a_paper() -> None:
+    found = papers(40)
+    shape = Shape(10, 8, 6, 0)
+    spoken = {0, 1, 2, 4, 7, 8, 9}
+    full = section(laid(found, shape=shape), "front")
+    assert len(full) == 10
+    front = section(laid(found, shape=shape, speaks=spoken.__contains__), "front")
+    assert front == tuple(row for row in full if row in spoken)
+    few = section(laid(found, shape=shape, speaks={full[0], full[3]}.__contains__), "front")
+    assert few == (full[0], full[1], full[2], full[3], full[4])[: compose.LEAST_FRONT]
+    placed = laid(found, shape=shape, speaks=lambda row: False, areas={"cs.LG": 0.6, "cs.CV": 0.4})
+    assert len(section(placed, "front")) == compose.LEAST_FRONT
+    assert {0, 1, 2, 3, 4, 5} <= {row for one in placed for row in one.rows}  # what made room stands in its area
+
+
+def test_areas_that_are_not_read_get_no_section_where_others_are() -> None:
+    areas = ("cs.LG", "cs.CV", "cs.IT", "cs.CL", "cs.AI")
+    found, shape = papers(60, areas), Shape(5, 8, 6, 0)
+    read = {"cs.CV": 0.7, "cs.LG": 0.28, "cs.IT": 0.02}
+    keys = [one.key for one in laid(found, shape=shape, areas=read, speaks=lambda row: True)]
+    assert keys == ["front", "area-cs.CV", "area-cs.LG"]
+    unread = [one.key for one in laid(found, shape=shape, areas={"math.PR": 1.0}, speaks=lambda row: True)]
+    assert len(unread) == 1 + compose.LEAST_SECTIONS
+    assert len([one for one in laid(found, shape=shape, areas=read) if one.kind is SectionKind.AREA]) == len(areas)

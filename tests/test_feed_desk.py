@@ -33,6 +33,7 @@ from broadsheet.model.reading import (
     SavedSearch,
     SectionKind,
 )
+from broadsheet.query import And, Since, parse
 from tests.daily_library import AREAS, TOPICS, day, paper
 
 NOW = datetime(2026, 3, 10, 9, tzinfo=UTC)
@@ -407,7 +408,7 @@ def test_hits_of_a_saved_search() -> None:
         return [papers[bees[1]].id, papers[3].id, papers[bees[0]].id, papers[0].id]
 
     assert new_hits("bees", papers, search, day(0)) == [bees[1], bees[0], 0]
-    assert asked == [("bees", "newest"), (f"bees since:{day(0)}", "relevance")]
+    assert asked == [("bees", "newest"), (f"since:{day(0)} (bees)", "relevance")]
     assert new_hits("since:2020", papers, search, day(0)) == [bees[1], 3, bees[0], 0]
     assert new_hits("bees", [], lambda text, sort: [1], day(0)) == []
 
@@ -486,3 +487,19 @@ def test_an_encoder_is_used_where_nearly_all_papers_have_a_vector() -> None:
     assert meaning(15).any()  # of about 220
     assert not meaning(60).any()
     assert not ranked(candidates(), mind([1, 5, 9])).parts.get("meaning", np.zeros(1)).any()
+
+
+@pytest.mark.parametrize("text", ["bees OR", "OR bees", "bees OR honey", '"bees', "bees (", "-survey"])
+def test_the_window_narrows_every_question(text: str) -> None:
+    """What is asked for beside the newest is of the window's days, whatever the question ends with."""
+    papers = [made(n, "bees") for n in range(3)]
+    asked: list[str] = []
+
+    def search(question: str, sort: str) -> list[int]:
+        asked.append(question)
+        return []
+
+    new_hits(text, papers, search, day(0))
+    root = parse(asked[-1], day(0)).root
+    assert isinstance(root, And)
+    assert any(isinstance(child, Since) for child in root.children)

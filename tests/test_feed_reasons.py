@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -12,12 +12,13 @@ import pytest
 from broadsheet.feed.desk import Mind, Ranking, rank
 from broadsheet.feed.features import Features
 from broadsheet.feed.portrait import OF_FEW, portrait
-from broadsheet.feed.reasons import Known, reasons_for
+from broadsheet.feed.reasons import Known, reasons_for, speaks_for
 from broadsheet.learn.memory import ReaderMemory, day_of
 from broadsheet.learn.space import TextSpace, text_of
 from broadsheet.model import Area, Paper, PaperId
 from broadsheet.model.reading import (
     Action,
+    Event,
     Interest,
     InterestCentre,
     InterestKind,
@@ -136,6 +137,10 @@ def test_what_is_typical_of_new_papers() -> None:
     assert told[11]["newest"].text == "among the newest"
     for n in range(11):
         assert ("usual" in told[n]) == (found.parts["typical"][n] > found.parts["typical"].std())
+        if "usual" in told[n]:
+            words = told[n]["usual"].text.removeprefix("typical of what is new: ").split(", ")
+            assert 0 < len(words) <= 2
+            assert set(words) <= set(TOPICS["bees"])
     assert "usual" not in reasons(ranked(candidates(written(500, "bees")), LIKED, OTHERS)), "the memory decides then"
 
 
@@ -150,8 +155,42 @@ def test_what_is_typical_of_new_papers() -> None:
 def test_areas_that_are_followed(areas: tuple[str, ...], text: str) -> None:
     follows = tuple(Interest(InterestKind.AREA, area) for area in sorted(areas))
     paper = written(500, "bees", areas=tuple(Area("cs", area) for area in areas))
-    found = ranked(candidates(paper), [], OTHERS, follows=follows)
+    others = [replace(one, areas=(Area("cs", "cs.RO"),)) for one in candidates(paper)[1:]]
+    found = ranked([paper, *others], [], OTHERS, follows=follows)
     assert reasons(found)["area"].text == text
+
+
+def test_an_area_that_many_papers_are_in_does_not_stand_alone() -> None:
+    """What tells them apart is said: what decided between them, else what each is about."""
+    follows = (Interest(InterestKind.AREA, "cs.LG"),)
+    papers = [*(written(900 + n, "bees") for n in range(11)), written(950, "bread", "thirsty thirsty thirsty")]
+    found = ranked(papers, [], OTHERS, follows=follows)
+    typical = found.parts["typical"]
+    for row in range(11):
+        told = reasons(found, row)
+        if typical[row] > typical.std():
+            assert told["area"].text == "in Machine Learning, which you follow"
+            assert told["usual"].text.startswith("typical of what is new: ")
+            assert set(told["usual"].text.partition(": ")[2].split(", ")) <= set(TOPICS["bees"])
+        else:
+            assert told["area"].text.startswith("in Machine Learning, which you follow: ")
+    (alone,) = reasons(found, 11).values()
+    assert alone.text.startswith("in Machine Learning, which you follow: thirsty, ")
+    (area, variety) = reasons_for(found, 11, SectionKind.FRONT, Known(SPACE), varied=True)
+    assert area.text == "in Machine Learning, which you follow"
+    assert variety.kind == "variety"
+    assert variety.text.startswith("unlike what stands above it: thirsty, ")
+
+
+def test_with_other_reasons_an_area_is_said_as_it_is() -> None:
+    follows = (Interest(InterestKind.AREA, "cs.LG"), Interest(InterestKind.KEYWORD, "pollen"))
+    papers = [*(written(900 + n, "bees") for n in range(11)), written(950, "bread")]
+    found = ranked(papers, [], OTHERS, follows=follows)
+    told = reasons(found, 0)
+    assert {kind: told[kind].text for kind in ("area", "keyword")} == {
+        "area": "in Machine Learning, which you follow",
+        "keyword": "matches 'pollen', which you follow",
+    }
 
 
 def test_a_paper_in_the_section_of_an_area_is_new_there() -> None:
@@ -182,9 +221,49 @@ def test_the_words_of_one_paper_are_no_portrait() -> None:
     assert "xylophones" not in many, "one paper alone has it"
 
 
+def test_an_opening_does_not_hide_that_a_paper_was_liked() -> None:
+    memory: ReaderMemory[PaperId] = ReaderMemory()
+    memory.update("like", LIKED[0].id, day_of(NOW) - 3)
+    memory.update("open", LIKED[1].id, day_of(NOW) - 2)
+    mind = Mind(memory, {one.id: one for one in LIKED[:2]}, Profile())
+    said = [(Action.OPEN, 0, 9), (Action.LIKE, 0, 3), (Action.OPEN, 0, 2), (Action.OPEN, 1, 2), (Action.OPEN, 1, 1)]
+    events = [
+        Event(n, "me", action, LIKED[which].id, NOW - timedelta(days=days))
+        for n, (action, which, days) in enumerate(said, 1)
+    ]
+    view = portrait("me", events, mind, Features(SPACE, OTHERS), (), now=NOW)
+    found = {paper.paper: (paper.action, paper.moment) for paper in view.papers}
+    assert found[LIKED[0].id] == (Action.LIKE, NOW - timedelta(days=3))
+    assert found[LIKED[1].id] == (Action.OPEN, NOW - timedelta(days=1)), (
+        "the newest opening, where nothing else was done"
+    )
+
+
 def test_a_saved_search_is_named() -> None:
     searches = (SavedSearch(1, "apiary", "bees", NOW),)
     found = replace(ranked(candidates(written(500, "bees")), LIKED, OTHERS), searches=((1,), *((),) * 12))
     parts = {**found.parts, "search": np.ones(13)}
     told = reasons_for(replace(found, parts=parts), 0, SectionKind.FRONT, Known(SPACE, (), searches))
     assert "matches 'apiary' in your saved searches" in [reason.text for reason in told]
+
+
+def test_what_speaks_for_a_paper_is_said_however_little_it_weighs() -> None:
+    """Before it is said that a paper is new and no more."""
+    found = ranked(candidates(written(500, "bees")), LIKED, OTHERS)
+    parts = {name: np.zeros(13) for name in found.parts} | {"lasting": np.full(13, 0.05)}
+    faint = replace(found, parts=parts)
+    told = reasons(faint)
+    assert list(told) == ["similar"]
+    assert told["similar"].weight > 0
+    assert speaks_for(faint, 0, Known(SPACE, (), (), {}))
+    against = replace(found, parts={**parts, "lasting": np.full(13, -0.05)})
+    assert list(reasons(against)) == ["newest"]
+    assert not speaks_for(against, 0, Known(SPACE, (), (), {}))
+
+
+def test_notice_is_named_only_where_there_is_any() -> None:
+    quiet = ranked(candidates(written(500, "bees")), [], OTHERS)
+    assert "nor what others take notice of" in quiet.notes[0]
+    noted = replace(candidates(written(500, "bees"))[0], counts=(("upvotes", 7),))
+    loud = ranked([noted, *candidates(written(500, "bees"))[1:]], [], OTHERS)
+    assert "goes by what others take notice of" in loud.notes[0]

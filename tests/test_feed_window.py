@@ -273,7 +273,7 @@ def test_an_edition_says_what_it_catches_up_on() -> None:
     assert window is not None
     stale = SourceStatus("arxiv:cs.AI", SourceState.STALE, "old")
     assert notes_on(window, last, [stale], ()) == [
-        "Catches up on 4 announcements, from 2026-11-26 to 2026-12-02.",  # Thanksgiving takes away the 27th
+        "Catches up on 7 days, from 26 November 2026 to 2 December 2026.",
         "arxiv:cs.AI is stale: old.",
     ]
     usual = next_window([(day("2026-12-02"), 9)], printed("2026-12-01", "2026-12-01"), day("2026-12-02"))

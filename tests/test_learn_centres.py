@@ -114,9 +114,9 @@ def test_one_more_paper_of_a_known_interest_moves_no_other(count: int) -> None:
 
 def test_two_thousand_papers_are_grouped_in_little_time() -> None:
     rows = np.random.default_rng(0).normal(size=(2000, 256))
-    begin = time.perf_counter()
+    begin = time.process_time()
     InterestCentres().fit(rows, np.ones(2000))
-    assert time.perf_counter() - begin < 5  # about 0.3 s on a quiet machine
+    assert time.process_time() - begin < 5  # about 0.3 s on a quiet machine
 
 
 # The words
@@ -185,6 +185,10 @@ def test_words_that_the_background_says_as_often_tell_nothing() -> None:
         (["birds", "bird"], ["birds and a bird"], ["birds"]),
         (["splatting", "gaussian splatting", "gaussian"], ["Gaussian splatting"], ["Gaussian splatting"]),
         (["r1", "v2", "gpt4"], ["r1 v2 gpt4"], ["gpt4"]),
+        (["long", "agnostic"], ["long-term memory, architecture-agnostic"], ["architecture-agnostic"]),
+        (["long", "agnostic", "accurate"], ["a long, agnostic and accurate one"], []),
+        (["aware", "state"], ["a state-of-the-art long-aware way"], []),
+        (["memory"], ["memory and long-memory and memory"], ["memory"]),
         (["散模"], ["基于扩散模型。", "在扩散模型中", "用扩散模型和"], ["扩散模型"]),
         (["散模"], ["扩散模型"], []),
         (["我们"], ["我们。我们"], []),

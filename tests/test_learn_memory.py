@@ -128,9 +128,9 @@ def test_a_full_memory_is_small_and_quick() -> None:
     assert len(json.dumps(memory.to_record())) < 300_000
     spent = []
     for n in range(20):
-        begin = time.perf_counter()
+        begin = time.process_time()
         memory.update("save", f"new{n}", 740_000)
-        spent.append(time.perf_counter() - begin)
+        spent.append(time.process_time() - begin)
     assert sorted(spent)[10] < 0.005  # about 0.2 ms on a quiet machine
 
 

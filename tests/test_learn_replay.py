@@ -216,9 +216,9 @@ def test_a_long_history_is_replayed_quickly_and_its_state_is_small() -> None:
     ]
     spent = []
     for _ in range(5):
-        begin = time.perf_counter()
+        begin = time.process_time()
         memory = replayed(events)
-        spent.append(time.perf_counter() - begin)
+        spent.append(time.process_time() - begin)
     assert len(memory.papers_) == 2000
     assert min(spent) < 0.05  # about 5 ms on a quiet machine
     assert len(json.dumps(memory.to_record())) < 300_000

@@ -269,10 +269,10 @@ def test_a_thousand_texts_are_transformed_in_little_time() -> None:
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(words, 160)) for _ in range(1500)]
     space = TextSpace(topics=64).fit(texts[:500])
-    begin = time.perf_counter()
+    begin = time.process_time()
     space.transform(texts[500:])
-    first = time.perf_counter() - begin
-    begin = time.perf_counter()
+    first = time.process_time() - begin
+    begin = time.process_time()
     space.transform(texts[500:])
     assert first < 3  # about 0.2 s on a quiet machine
-    assert time.perf_counter() - begin < 0.5  # about 0.02 s
+    assert time.process_time() - begin < 0.5  # about 0.02 s

@@ -106,7 +106,7 @@ def test_an_edition_catches_up_after_days_off(library: Library) -> None:
     found = library.daily.today(now=morning(3)).edition
     assert found is not None
     assert found.considered == 36
-    assert "Catches up on 3 announcements, from 2026-03-03 to 2026-03-05." in found.notes
+    assert "Catches up on 3 days, from 3 March 2026 to 5 March 2026." in found.notes
 
 
 def test_a_printed_edition_never_changes(library: Library) -> None:

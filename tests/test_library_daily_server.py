@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -62,7 +63,7 @@ def test_a_server_waits_for_its_sources(library: Library, monkeypatch: pytest.Mo
     monkeypatch.setattr(library.updater, "run", lambda *names, **more: [])
     library.daily.reader()
     library.start_background()
-    assert looks.wait(10)
+    assert looks.wait(60)
     library._background.stop()  # type: ignore[union-attr]
     assert library.daily.edition_days() == []
 
@@ -83,10 +84,10 @@ def test_the_background_goes_on_with_the_others_after_a_failure(
 
     library.start_background(on_edition)
     assert done.wait(60)
-    deadline = datetime.now(UTC) + timedelta(seconds=20)
-    while "daily_trouble" not in library.status().details and datetime.now(UTC) < deadline:
+    deadline = datetime.now(UTC) + timedelta(seconds=60)
+    while "delivery_trouble" not in library.status().details and datetime.now(UTC) < deadline:
         threading.Event().wait(0.05)
-    assert library.status().details["daily_trouble"] == "not today"
+    assert library.status().details["delivery_trouble"] == "not today"
 
 
 def test_a_fault_of_ours_with_one_reader_leaves_the_others_theirs(
@@ -105,10 +106,10 @@ def test_a_fault_of_ours_with_one_reader_leaves_the_others_theirs(
 
     library.start_background(on_edition)
     assert done.wait(60)
-    deadline = datetime.now(UTC) + timedelta(seconds=20)
-    while "daily_trouble" not in library.status().details and datetime.now(UTC) < deadline:
+    deadline = datetime.now(UTC) + timedelta(seconds=60)
+    while "delivery_trouble" not in library.status().details and datetime.now(UTC) < deadline:
         threading.Event().wait(0.05)
-    assert "see the log" in library.status().details["daily_trouble"]
+    assert "see the log" in library.status().details["delivery_trouble"]
     assert "ZeroDivisionError" in caplog.text and "me" in caplog.text
 
 
@@ -194,5 +195,58 @@ def test_an_edition_goes_to_readers_as_they_are_then(tmp_path: Path) -> None:
                 library.daily.set_options("bob", email="")
                 library.daily.remove_reader("eve")
 
-        Background(library, on_edition)._print()
+        desk = Background(library, on_edition)
+        desk._print()
+        desk._tell()
         assert told == [("ada", "ada@example.org"), ("bob", "")]
+
+
+def test_a_mail_server_that_does_not_answer_holds_up_nothing(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the printing for the others, nor the end of the server."""
+    monkeypatch.setattr(background, "PRINT_EVERY", 0.02)
+    monkeypatch.setattr(background, "LAST_WAIT", 0.05)
+    monkeypatch.setattr(library.updater, "due", lambda now: [])
+    hanging, answered = threading.Event(), threading.Event()
+
+    def on_edition(reader: Reader, edition: Edition) -> None:
+        hanging.set()
+        answered.wait(60)
+
+    library.daily.reader()
+    library.start_background(on_edition)
+    try:
+        assert hanging.wait(60)
+        library.daily.add_reader("other")
+        for _ in range(1200):
+            if library.daily.edition_days("other"):
+                break
+            time.sleep(0.05)
+        assert library.daily.edition_days("other")
+        ending = threading.Thread(target=library._background.stop)  # type: ignore[union-attr]
+        ending.start()
+        ending.join(60)
+        assert not ending.is_alive()
+        assert not answered.is_set()
+    finally:
+        answered.set()
+
+
+def test_what_is_being_sent_when_the_server_ends_is_waited_for(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "LAST_WAIT", 60.0)
+    monkeypatch.setattr(library.updater, "due", lambda now: [])
+    begun, may_end, sent = threading.Event(), threading.Event(), threading.Event()
+
+    def on_edition(reader: Reader, edition: Edition) -> None:
+        begun.set()
+        may_end.wait(60)
+        library.daily.record_delivery(reader.name, edition.day, "mail", "sent")
+        sent.set()
+
+    library.daily.reader()
+    library.start_background(on_edition)
+    assert begun.wait(60)
+    threading.Timer(0.1, may_end.set).start()
+    library.close()
+    assert sent.is_set()

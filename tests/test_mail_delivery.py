@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -235,6 +236,45 @@ def test_a_new_address_is_tried_at_once(desk: Desk) -> None:
     assert [envelope.rcpt_tos for envelope in desk.inbox.envelopes] == [["reader@example.org"]]
 
 
+def test_a_server_that_lets_nobody_in_is_left_alone_for_all_readers(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each attempt may take half a minute, for every reader; web hooks do not wait."""
+    readers = []
+    for name in ("ada", "bob"):
+        desk.library.daily.add_reader(name)
+        desk.library.store.reading.add_edition(replace(usual(), reader=name))
+        readers.append(desk.library.daily.set_options(name, email=f"{name}@example.org", webhook=HOOK))
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        nowhere = replace(desk.library.settings, smtp_port=closed.getsockname()[1])
+    desk.web.on("hooks.example.org", "/services/SECRET", Answer("ok"))
+    tried: list[str] = []
+    send = Post.send
+
+    def counted(post: Post, reader: Reader, edition: Edition, channel: Channel) -> str:
+        tried.append(f"{reader.name} {channel}")
+        return send(post, reader, edition, channel)
+
+    monkeypatch.setattr(Post, "send", counted)
+    deliverer = Deliverer(desk.library, Post(nowhere, lambda: desk.web.client(tries=1)), lambda: desk.now)
+
+    def look() -> None:
+        for reader in readers:
+            deliverer(reader, replace(usual(), reader=reader.name))
+
+    look()
+    look()
+    assert tried == ["ada mail", "ada webhook", "bob webhook"]
+    desk.now += timedelta(seconds=61)
+    look()
+    assert tried[3:] == ["ada mail"]
+    monkeypatch.setattr(deliverer, "_post", Post(desk.library.settings))
+    desk.now += timedelta(seconds=121)
+    look()
+    assert [envelope.rcpt_tos for envelope in desk.inbox.envelopes] == [["ada@example.org"], ["bob@example.org"]]
+
+
 def test_settings_that_are_lacking_are_recorded(desk: Desk) -> None:
     desk.ask(email="reader@example.org")
     post = Post(replace(desk.library.settings, smtp_host=""))
@@ -276,7 +316,7 @@ def test_the_server_of_the_site_sends(desk: Desk) -> None:
         seen.append((reader, edition))
 
     desk.library.start_background(on_edition=told)
-    deadline = datetime.now(UTC) + timedelta(seconds=20)
+    deadline = datetime.now(UTC) + timedelta(seconds=60)
     while not seen and datetime.now(UTC) < deadline:
         time.sleep(0.05)
     assert len(desk.inbox.envelopes) == 1

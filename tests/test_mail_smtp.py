@@ -240,9 +240,10 @@ def test_a_server_that_says_nothing(certificates: Certificates) -> None:
 
 
 def test_no_server_at_all(certificates: Certificates) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    error = failure(lambda: check(at(port, Security.PLAIN, certificates), TO), "connect")
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # without listening: refused, and nobody else takes the port meanwhile
+        port = held.getsockname()[1]
+        error = failure(lambda: check(at(port, Security.PLAIN, certificates), TO), "connect")
     assert "check smtp_host and smtp_port" in str(error)
     assert error.passing
 

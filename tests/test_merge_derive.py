@@ -164,9 +164,9 @@ def test_a_paper_of_many_records_and_many_names_is_made_at_once() -> None:
         tuple(f"{('A.', 'Ada', 'A.')[(i + j) % 3]} {name}" for j, name in enumerate(families)) for i in range(200)
     ]
     records = [record("T", key=f"k{i}", authors=names) for i, names in enumerate(written)]
-    begun = time.perf_counter()
+    begun = time.process_time()
     paper = derive(1, records)
-    assert time.perf_counter() - begun < 10, "of minutes, if each name is compared with each of each record"
+    assert time.process_time() - begun < 10, "of minutes, if each name is compared with each of each record"
     assert paper.authors == tuple(f"Ada {name}" for name in families)
 
 

@@ -25,7 +25,13 @@ LOCKS = ("requirements.txt", "requirements-dev.txt")
 # Imports that stand in a `try` or in a function because they belong to an extra, and the extra that brings them.
 OF_EXTRAS = {"sentence_transformers": "sentence-transformers", "weasyprint": "print", "resvg_py": "png"}
 # Comes with another dependency, which is there because of it.
-THROUGH = {"markupsafe": "jinja2", "pydantic": "fastapi", "starlette": "fastapi", "huggingface_hub": "tokenizers"}
+THROUGH = {
+    "markupsafe": "jinja2",
+    "pydantic": "fastapi",
+    "pydantic_core": "fastapi",
+    "starlette": "fastapi",
+    "huggingface_hub": "tokenizers",
+}
 THROUGH |= {"threadpoolctl": "scikit-learn"}
 
 

@@ -6,6 +6,7 @@ import io
 import re
 import sys
 import warnings
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from broadsheet.errors import MissingExtraError, SettingsError
 from broadsheet.mail.printing import SIZES, to_html, to_pdf
 from broadsheet.model import Link, LinkKind, Notice, NoticeKind
-from broadsheet.model.reading import Edition
+from broadsheet.model.reading import Edition, Reason
 from tests.editions import SENTENCE, changed, edition, entry, paper, usual
 from tests.test_mail_message import assert_inert
 
@@ -48,7 +49,7 @@ def test_every_paper_stands_on_the_page_once_with_its_reasons() -> None:
     told = words_of(html)
     for number in range(1, 12):
         assert len(re.findall(rf"Sorting pebbles, part {number}\b", told)) == 1
-    assert told.count("like 3 papers you saved on tides") == 11
+    assert told.count("Like 3 papers you saved on tides") == 11  # with a capital, as on the site
     assert told.startswith("Broadsheet Tuesday, 1 December 2026For me11 papers chosen from 512")
     sections = re.findall(r'<h2 class="section">(.*?)</h2>', html)
     assert sections == ["Machine Learning", "Elsewhere", "Discovery"]
@@ -160,6 +161,36 @@ def test_a_pdf_has_every_paper_and_page_numbers() -> None:
     whole = " ".join(" ".join(texts).split())
     assert all(f"Sorting pebbles, part {n}" in whole for n in range(1, 26))
     assert "Tuesday, 1 December 2026" in texts[0]
+
+
+@needs_pdf
+def test_reasons_and_titles_are_not_torn_over_columns() -> None:
+    import weasyprint
+
+    reasons = tuple(Reason("similar", f"like “{SENTENCE[:50]} {n}”, which you saved") for n in range(3))
+    sizes = (7, 6)
+    numbers = iter(range(1, 100))
+    stories = [
+        [
+            replace(entry(paper(next(numbers), abstract=SENTENCE * (3 + n % 4))), reasons=reasons[: 1 + n % 3])
+            for n in range(size)
+        ]
+        for size in sizes
+    ]
+    made = edition(*([one.paper for one in group] for group in stories))
+    told = tuple(replace(one, entries=tuple(group)) for one, group in zip(made.sections, stories, strict=True))
+    document = weasyprint.HTML(string=to_html(replace(made, sections=told))).render()
+    pieces: Counter[int] = Counter()
+    names: dict[int, str] = {}
+    for page in document.pages:
+        for box in page._page_box.descendants():
+            whole = isinstance(box, weasyprint.formatting_structure.boxes.BlockLevelBox) and box.element is not None
+            name = box.element.get("class", "") if whole else ""
+            if name in {"foot", "why", "place", "byline"}:
+                pieces[id(box.element)] += 1
+                names[id(box.element)] = name
+    assert len(names) >= 3 * sum(sizes)
+    assert {names[key] for key, count in pieces.items() if count > 1} == set()
 
 
 @needs_pdf

@@ -158,7 +158,9 @@ def test_nothing_a_person_types_is_an_error(desk: Searcher, text: str) -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_any_text_is_answered(desk: Searcher, text: str) -> None:
     results = desk.search(text, today=TODAY)
     assert results.total >= len(results.hits)

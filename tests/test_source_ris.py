@@ -237,7 +237,7 @@ def test_raw_is_the_entry_as_it_came() -> None:
     assert found[0].raw == "TY  - JOUR\nTI  - On\n   rivers\nER  - "
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
     "line",
     [

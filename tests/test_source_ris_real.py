@@ -190,7 +190,7 @@ def test_papers_of_real_files_can_be_derived() -> None:
                 )
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.usefixtures("at_once")
 def test_no_beginning_takes_long() -> None:
     for head in (b"\n" * 65536, b" " * 65536, b"TY" * 32768, b"<1>\n" * 16384, b"<xml>" + b" " * 65536, b"%0 " * 20000):
         for form in FORMATS:

@@ -93,7 +93,9 @@ def test_paper_to_json_and_back(one: Paper) -> None:
     assert paper_from_json(-1, paper_to_json(one)) == one
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(records, papers)
 def test_record_and_paper_through_the_database(store: Store, one: Record, paper: Paper) -> None:
     known = store.known_records(one.source, [one.key]).get(one.key)

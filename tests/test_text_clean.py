@@ -282,9 +282,9 @@ def test_references_are_decoded_to_the_end(raw: str) -> None:
     ],
 )
 def test_hostile_input_takes_no_time(raw: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     clean(raw)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_formulas_are_untouched_in_real_abstracts() -> None:

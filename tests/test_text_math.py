@@ -401,10 +401,10 @@ def test_authors_macros_are_understood(tex: str, shown: str) -> None:
     ],
 )
 def test_monstrous_formulas_end_soon(tex: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert_safe(to_html(f"$x_1 {tex}$"))
     to_plain(f"$x_1 {tex}$")
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_failure_rate_on_real_formulas() -> None:

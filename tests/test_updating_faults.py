@@ -18,9 +18,9 @@ from broadsheet.model import SourceState
 from broadsheet.store.lock import FolderLock
 from tests.arxiv_bodies import listing, rss, rss_item
 from tests.fakeweb import Answer, FakeWeb
-from tests.libraries import entry, write_entries
+from tests.libraries import entry, until, write_entries
 from tests.shared import ROOT
-from tests.test_updating import FEED, arxiv_day, feed, serving, until
+from tests.test_updating import FEED, arxiv_day, feed, serving
 
 BEES = "feed:https://bees.example.org/feed"
 
@@ -67,7 +67,7 @@ def test_an_update_while_another_runs_asks_nobody(fakeweb: FakeWeb, tmp_path: Pa
 
     def slow(_: object) -> Answer:
         begun.set()
-        goes_on.wait(20)
+        goes_on.wait(60)
         return Answer(FEED)
 
     fakeweb.on("bees.example.org", "/feed", slow)
@@ -75,7 +75,7 @@ def test_an_update_while_another_runs_asks_nobody(fakeweb: FakeWeb, tmp_path: Pa
         thread = threading.Thread(target=one.update)
         thread.start()
         try:
-            assert begun.wait(20)
+            assert begun.wait(60)
             with pytest.raises(BusyError, match="is updating this library"):
                 another.update()
         finally:

@@ -163,3 +163,42 @@ def test_a_library_without_papers_says_so(tmp_path: Path) -> None:
         for path in ("/interests", "/saved", "/editions", "/newest"):
             page(client, path)
         assert client.get("/week").status_code == 404
+
+
+FORMS: list[tuple[str, dict[str, str]]] = [
+    ("/act", {"action": "save", "paper": "1"}),
+    ("/interests/follow", {"kind": "keyword", "value": "bees"}),
+    ("/interests/mute", {"kind": "keyword", "value": "bees"}),
+    ("/interests/search", {"query": "bees"}),
+    ("/interests/options", {"risk": "20"}),
+    ("/interests/forget", {"paper": "1"}),
+    ("/interests/reset", {"sure": "yes"}),
+    ("/interests/start", {"area": "cs.LG"}),
+    ("/interests/import", {"record": '{"format": 1}'}),
+    ("/interests/address", {}),
+]
+
+
+def test_a_site_that_is_for_reading_only_says_so_and_what_to_do(
+    library: Library, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader = library.daily.reader()
+    link = act_url("", Order(Verb.SAVE, 1, date(2026, 3, 2), reader.name), reader.secret)
+    with (
+        library_in(library.settings.home, read_only=True) as reading,
+        TestClient(create_app(reading), base_url=BASE, follow_redirects=False) as client,
+    ):
+        for path in ("/", "/interests", "/paper/1", "/saved", link):
+            assert client.get(path).status_code == 200
+        for path, fields in FORMS:
+            response = client.post(path, data=fields, headers={"origin": BASE})
+            assert (path, response.status_code) == (path, 403)
+            assert "for reading only" in response.text
+            assert "broadsheet serve" in response.text
+        assert client.post(link).status_code == 403
+        answer = client.post("/api/events", json={"action": "save", "paper": 1})
+        assert answer.status_code == 403
+        assert answer.json()["error"]["code"] == "read_only"
+        assert client.post("/api/undo").status_code == 403
+    assert library.daily.events() == []
+    assert not [one for one in caplog.records if one.name.startswith("broadsheet") and one.levelname != "INFO"]

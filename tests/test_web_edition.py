@@ -278,19 +278,20 @@ def test_an_edition_of_another_day_and_its_neighbours(client: TestClient) -> Non
 
 
 @pytest.mark.parametrize(
-    ("day", "previous", "following"),
+    ("day", "previous", "following", "why"),
     [
-        ("2026-06-02", "2026-05-29", "2026-06-08"),
-        ("2031-01-01", "2026-06-12", None),
-        ("0001-01-01", None, "2026-05-29"),
-        ("9999-12-31", "2026-06-12", None),
+        ("2026-06-02", "2026-05-29", "2026-06-08", "No edition was printed on this day. The nearest are of 29 May"),
+        ("2026-06-06", "2026-05-29", "2026-06-08", "Saturday: arXiv announces nothing. The nearest are of 29 May"),
+        ("2031-01-01", "2026-06-12", None, "This day is still to come. The nearest is of 12 June 2026."),
+        ("0001-01-01", None, "2026-05-29", "No edition was printed on this day. The nearest is of 29 May 2026."),
+        ("9999-12-31", "2026-06-12", None, "This day is still to come. The nearest is of 12 June 2026."),
     ],
 )
 def test_a_day_without_an_edition_leads_to_the_nearest(
-    client: TestClient, day: str, previous: str | None, following: str | None
+    client: TestClient, day: str, previous: str | None, following: str | None, why: str
 ) -> None:
     parsed = page(client, f"/edition/{day}", 404)
-    assert "the nearest are of" in parsed.text("main")
+    assert why in parsed.text("main")
     assert [a["href"] for a, _ in parsed.all("a", rel="prev")] == ([f"/edition/{previous}"] if previous else [])
     assert [a["href"] for a, _ in parsed.all("a", rel="next")] == ([f"/edition/{following}"] if following else [])
 
@@ -317,7 +318,8 @@ def test_the_best_of_a_week_and_of_a_month(client: TestClient) -> None:
     month = page(client, "/month/2026-05-05")
     assert month.text("h1") == "May 2026"
     assert month.all("a", rel="next")[0][0]["href"].startswith("/month/2026-06-")
-    assert "the nearest is of" in page(client, "/week/2020-01-01", 404).text("main")
+    none = page(client, "/week/2020-01-01", 404).text("main")
+    assert "No edition was printed in this week. The nearest is of 29 May 2026." in none
 
 
 @pytest.mark.parametrize("path", ["/edition/2026-06-12", "/editions", "/week", "/week/2026-06-12", "/month", "/saved"])

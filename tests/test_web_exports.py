@@ -199,7 +199,7 @@ def served(library: FakeLibrary) -> Iterator[int]:
 
 @contextmanager
 def asked(port: int, path: str) -> Iterator[http.client.HTTPResponse]:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request("GET", path)
         with connection.getresponse() as response:
             yield response
@@ -210,7 +210,7 @@ def test_the_file_begins_before_the_last_paper_is_made(served: int, monkeypatch:
 
     def export(*_: object, **__: object) -> Iterator[str]:
         yield "first " * exports.PIECE
-        assert read.wait(20)
+        assert read.wait(60)
         yield "last"
 
     monkeypatch.setattr(FakeLibrary, "export", export)

@@ -150,3 +150,15 @@ def test_a_feed_of_nothing_asked_is_refused(client: TestClient) -> None:
 def test_pages_lead_to_their_feed(client: TestClient, path: str) -> None:
     (link,) = page(client, path).all("link", type="application/atom+xml")
     assert client.get(link[0]["href"]).status_code == 200
+
+
+def test_a_feed_that_has_not_changed_is_not_sent_again(client: TestClient) -> None:
+    first = client.get("/feed.atom")
+    again = client.get("/feed.atom", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["cache-control"] == "no-cache"
+
+
+def test_a_search_that_cannot_be_read_is_told_to_a_feed_reader_in_a_line(client: TestClient) -> None:
+    response = client.get("/search.atom?page=0&q=")
+    assert (response.status_code, response.headers["content-type"]) == (400, "text/plain; charset=utf-8")

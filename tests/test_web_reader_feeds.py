@@ -61,7 +61,8 @@ def feed(client: TestClient, path: str, secret: str = SECRET) -> feedparser.Feed
     response = client.get(f"/r/{secret}/{path}")
     assert response.status_code == 200, response.text
     assert response.headers["content-type"].startswith("application/atom+xml")
-    assert response.headers["cache-control"] == "private, no-store"
+    assert response.headers["cache-control"] == "private, no-cache"
+    assert response.headers["x-robots-tag"] == "noindex"
     assert response.headers["referrer-policy"] == "no-referrer"
     return parsed(response.content)
 
@@ -87,6 +88,55 @@ def test_an_entry_says_why_it_is_there_and_by_whom(client: TestClient) -> None:
         "</em></p><p>Sofia Kovalevskaya, Évariste Galois, Ada Lovelace</p><p>We ask"
     )
     assert feed(client, "section/discovery.atom").entries[0].summary.startswith("<p><em>Discovery, 12 June 2026. ")
+
+
+@pytest.mark.parametrize("path", ["edition.atom", "section/front.atom", "search/1.atom"])
+def test_a_feed_that_has_not_changed_is_not_sent_again(client: TestClient, path: str) -> None:
+    first = client.get(f"/r/{SECRET}/{path}")
+    tag = first.headers["etag"]
+    assert tag.startswith('W/"')
+    for named in (tag, tag.removeprefix("W/"), f'"other", {tag}', "*"):
+        again = client.get(f"/r/{SECRET}/{path}", headers={"if-none-match": named})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert again.headers["cache-control"] == "private, no-cache"
+        assert "content-type" not in again.headers
+    assert client.get(f"/r/{SECRET}/{path}", headers={"if-none-match": '"other"'}).content == first.content
+    plain = client.get(f"/r/{SECRET}/{path}", headers={"accept-encoding": "identity"})
+    assert plain.headers["etag"] == tag, "compressed or not"
+
+
+def test_a_feed_that_has_changed_is_sent(client: TestClient, library: FakeLibrary) -> None:
+    tag = client.get(f"/r/{SECRET}/edition.atom").headers["etag"]
+    edition = library.daily.edition(TODAY, "me")
+    library.daily._editions["me", TODAY] = replace(edition, sections=edition.sections[:1])
+    changed = client.get(f"/r/{SECRET}/edition.atom", headers={"if-none-match": tag})
+    assert changed.status_code == 200
+    assert changed.headers["etag"] != tag
+
+
+def test_a_wrong_address_of_a_feed_is_told_in_a_line(client: TestClient) -> None:
+    """A feed reader shows no page of HTML."""
+    wrong = ("wrong/edition.atom", f"{SECRET}/section/nope.atom", f"{SECRET}/search/99.atom", f"{SECRET}/nope.atom")
+    for path in wrong:
+        response = client.get(f"/r/{path}")
+        assert response.status_code == 404, path
+        assert response.headers["content-type"] == "text/plain; charset=utf-8"
+        assert response.headers["cache-control"] == "private, no-store"
+        assert len(response.text) < 200
+        assert SECRET not in response.text
+    assert client.get(f"/r/{SECRET}/search/99.atom").text == "There is no such saved search.\n"
+    assert client.get("/r/wrong").headers["content-type"].startswith("text/html"), "that is a person's"
+
+
+def test_feeds_of_a_renewed_address_are_gone(client: TestClient) -> None:
+    """410 tells a feed reader to ask no more (RFC 9110, 15.5.11); what was never a secret is not found."""
+    renewed = "Ab3_" * 8
+    for path in ("edition.atom", "section/front.atom", "search/1.atom", "edition.json"):
+        assert client.get(f"/r/{renewed}/{path}").status_code == 410, path
+    response = client.get(f"/r/{renewed}/edition.atom")
+    assert "renewed" in response.text
+    assert renewed not in response.text
+    assert client.get(f"/r/{renewed}").status_code == 404
 
 
 def test_feeds_are_those_of_the_reader(client: TestClient, library: FakeLibrary) -> None:

@@ -30,6 +30,10 @@ class BusyError(StoreError):
     """Another process is writing; the message says which, where that is known."""
 
 
+class ReadOnlyError(StoreError):
+    """Something would change a library that is open for reading only."""
+
+
 class IndexDamagedError(BroadsheetError):
     """The index cannot be opened; ``broadsheet doctor --rebuild-index`` makes it again from the database."""
 

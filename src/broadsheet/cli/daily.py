@@ -106,7 +106,7 @@ def _print_edition(day: date | None, section: str | None, brief: bool, as_json: 
             with patience("Printing the edition..."):
                 found = library.daily.today(chosen_reader())
         edition = found.edition
-        sections = _sections(edition, section) if edition else ()
+        sections = sections_of(edition, section) if edition else ()
         shown = [entry.paper.id for each in sections for entry in each.entries]
         marks = library.daily.marks(shown, chosen_reader()) if shown else {}
     if as_json:
@@ -122,7 +122,7 @@ def _print_edition(day: date | None, section: str | None, brief: bool, as_json: 
         click.echo("\n".join(edition_lines(edition, marks, sections, brief=brief)))
 
 
-def _sections(edition: Edition, key: str | None) -> tuple[Section, ...]:
+def sections_of(edition: Edition, key: str | None) -> tuple[Section, ...]:
     """All sections, or the one with a key. Raises NotFoundError, which names the keys there are."""
     if key is None:
         return edition.sections
@@ -251,19 +251,21 @@ def undo(event: int | None, as_json: bool) -> None:
 
 def _told(library: Library, undone: Event) -> str:
     """What an undo took back, in words."""
+    from broadsheet.cli.newspaper import written_day
     from broadsheet.cli.render import plain_text
     from broadsheet.feed.marks import together
 
     events = library.daily.events(chosen_reader())
     before = next((each for each in events if each.id == undone.undoes), undone)
+    when = f"of {written_day(before.moment.astimezone().date())}"
     if (many := len(together(events, undone))) > 1:
         again = "the undo of " if before.action == "undo" else ""
-        return f"Taken back: {again}{many:,} examples that came together."
+        return f"Taken back: {again}{many:,} examples that came together, {when}."
     if not before.paper:
-        return f"Taken back: {_DOING[before.action]}."
+        return f"Taken back: {_DOING[before.action]}, {when}."
     paper = library.paper(before.paper)
     unmuted = safe(f"\nMuted no longer: {before.because}") if before.because else ""
-    return f"Taken back: {_DOING[before.action]} paper {paper.id}: {plain_text(paper.title)}{unmuted}"
+    return f"Taken back, {when}: {_DOING[before.action]} paper {paper.id}: {plain_text(paper.title)}{unmuted}"
 
 
 @click.command(short_help="List the papers that you saved.")

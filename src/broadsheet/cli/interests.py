@@ -21,6 +21,7 @@ from broadsheet.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from broadsheet.library import Library
     from broadsheet.model.reading import Interest, Reader
 
 _KINDS = "KIND:VALUE"
@@ -57,7 +58,9 @@ def start(
         # Papers first: where one is unknown, nothing is followed yet and the command can be given again.
         examples = library.daily.examples([paper_key(name) for name in papers], chosen_reader()) if papers else 0
         for area in areas:
-            library.daily.follow(Interest(InterestKind.AREA, area), chosen_reader())
+            wanted = Interest(InterestKind.AREA, area)
+            library.daily.follow(wanted, chosen_reader())
+            _tell_meant(library, wanted)
         read = library.daily.examples_from_library(chosen_reader(), sources=sources) if whole else 0
     if as_json:
         write_json({"areas": list(areas), "examples": examples, "from_library": read})
@@ -109,6 +112,8 @@ def _change(name: str, interests: Sequence[Interest], as_json: bool) -> None:
         change = getattr(library.daily, name)
         for each in interests:
             before, reader = reader, change(each, chosen_reader())
+            if not name.startswith("un"):
+                _tell_meant(library, each)
             if name.startswith("un") and before.profile == reader.profile:
                 click.echo(safe(f"{each} was not {'muted' if muted else 'followed'}."), err=True)
     held = reader.profile.mutes if muted else reader.profile.follows
@@ -118,6 +123,12 @@ def _change(name: str, interests: Sequence[Interest], as_json: bool) -> None:
         write_json([interest_shape(each) for each in held])
         return
     click.echo(safe("\n".join(map(str, held))) or f"Nothing is {'muted' if muted else 'followed'}.")
+
+
+def _tell_meant(library: Library, interest: Interest) -> None:
+    """Beside what the command prints: how many papers are meant, so that a slip of the pen is seen."""
+    if said := library.daily.meant(interest):
+        click.echo(safe(" ".join([f"{interest}:", *said])), err=True)
 
 
 follow = _listing_command(

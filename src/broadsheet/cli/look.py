@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 AREA_SEPARATOR = " · "
 FOR_YOU = "for-you"  # as ``search`` has it
-FOR_YOU = "for-you"
 
 
 def _years(texts: Sequence[str]) -> list[str]:
@@ -146,18 +145,28 @@ def show(paper: str, bibtex: bool, as_json: bool) -> None:
 @click.command(no_args_is_help=True)
 @click.argument("paper", metavar="ID")
 @click.option("--limit", type=Number(1, 200), default=10, show_default=True, help="How many papers.")
+@click.option(
+    "--sort",
+    type=click.Choice(["relevance", FOR_YOU]),
+    default="relevance",
+    show_default=True,
+    help="By nearness alone, or by the reader's memory, too.",
+)
+@reader_option
 @json_option
 @home_option
-def similar(paper: str, limit: int, as_json: bool) -> None:
+def similar(paper: str, limit: int, sort: str, as_json: bool) -> None:
     """Find the papers nearest in meaning to one paper.
 
     \b
-    Example:
+    Examples:
       broadsheet similar 2506.18020 --limit 5
+      broadsheet similar 2506.18020 --sort for-you
     """
+    whose = chosen_reader() if sort == FOR_YOU else None
     with opened(read_only=True) as library:
         found = library.paper(paper_key(paper))
-        hits = library.similar(found.id, limit=limit)
+        hits = library.similar(found.id, limit=limit, reader=whose)
     if as_json:
         from broadsheet.web.api_models import SimilarOut
 

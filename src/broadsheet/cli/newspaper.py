@@ -10,6 +10,7 @@ import click
 
 from broadsheet.cli.common import safe
 from broadsheet.cli.render import authors_line, columns, cut, facts_line, plain_text, width, wrapped
+from broadsheet.feed.options import told_weights
 from broadsheet.model.reading import Action
 
 if TYPE_CHECKING:
@@ -30,16 +31,22 @@ DONE = {
 _WENT_BY = {
     "memory": "by what you read and follow",
     "profile": "by what you follow",
-    "nothing": "by the notice they have found, and for variety",
+    "nothing": "for variety",
 }
+_PARTS = {"newer": "lately more than lasting"}
 SHOWN_WORDS = 12
 SHOWN_REMEMBERED = 20
 BESIDE_TITLE = 55  # columns that the rest of a remembered paper's line takes
 
 
+def written_day(day: date) -> str:
+    """1 December 2026."""
+    return f"{day.day} {day:%B %Y}"
+
+
 def long_day(day: date) -> str:
     """A day as a newspaper prints it: Tuesday 1 December 2026."""
-    return f"{day:%A} {day.day} {day:%B %Y}"
+    return f"{day:%A} {written_day(day)}"
 
 
 def edition_lines(
@@ -189,7 +196,8 @@ def memory_lines(view: MemoryView) -> Iterator[str]:
             yield from ("", click.style(title, bold=True), wrapped(", ".join(shown), 2))
     yield from _remembered(view)
     if view.parts:
-        shown = (f"{safe(name)} {weight:.2f}" for name, weight in view.parts.items())
+        parts = told_weights(view.parts)
+        shown = (f"{safe(_PARTS.get(name, name))} {weight:.2f}" for name, weight in parts.items())
         yield from ("", click.style("What counts in the ranking", bold=True), wrapped(", ".join(shown), 2))
 
 

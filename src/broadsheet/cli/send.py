@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from broadsheet.cli.common import chosen_reader, day, home_option, opened, reader_option, safe
+from broadsheet.cli.daily import sections_of
 from broadsheet.cli.manage import write_whole
 from broadsheet.errors import BroadsheetError, InputError
 
@@ -109,9 +111,13 @@ def _send(
     "--size", type=click.Choice(["A4", "letter", "A3"]), default="A4", show_default=True, help="Of the paper."
 )
 @click.option("--day", "chosen_day", type=day, metavar="DAY", help=_DAY)
+@click.option("--section", metavar="KEY", help="Only this section, by its key as `broadsheet today` shows it.")
+@click.option("--front", is_flag=True, help="Only the front page: --section front.")
 @reader_option
 @home_option
-def print_edition(file: Path | None, form: str | None, size: str, chosen_day: date | None) -> int:
+def print_edition(  # noqa: PLR0917 - click passes the options by name
+    file: Path | None, form: str | None, size: str, chosen_day: date | None, section: str | None, front: bool
+) -> int:
     """Print a reader's edition, set like a newspaper, into FILE; - is the output, and without FILE a name is made.
 
     HTML is one file that needs nothing else. PDF needs `pip install "broadsheet[print]"`.
@@ -120,13 +126,18 @@ def print_edition(file: Path | None, form: str | None, size: str, chosen_day: da
     Examples:
       broadsheet print today.html
       broadsheet print --size letter --day 2026-11-30 monday.pdf
+      broadsheet print --front front.pdf
     """
+    if front and section:
+        raise click.UsageError("--front and --section exclude each other.")
     from broadsheet.mail.printing import to_html, to_pdf
 
     chosen = form or ("pdf" if file is not None and file.suffix.lower() == ".pdf" else "html")
     with opened() as library:
         reader = library.daily.reader(chosen_reader())
         edition = _edition(library, reader, chosen_day)
+        if key := "front" if front else section:
+            edition = replace(edition, sections=sections_of(edition, key))
         html = to_html(edition, reader=reader.name, site=library.settings.site_url, size=size)
         data = to_pdf(html) if chosen == "pdf" else html.encode()
         _put(file or Path(f"broadsheet-{edition.day}.{chosen}"), data)

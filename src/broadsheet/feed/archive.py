@@ -11,9 +11,16 @@ from datetime import date, timedelta
 from broadsheet.errors import InputError, NotFoundError
 from broadsheet.model import Paper, PaperId
 from broadsheet.model.reading import Edition, Entry, Period
+from broadsheet.sources.arxiv_calendar import why_none
 
 BEST = {"week": 30, "month": 50}
 """How many entries a period shows."""
+UNSURE = {"memory": 1.0, "profile": 3.0, "nothing": 30.0}
+"""How many times further back a place counts by what the edition's ranking went by. Our choice, not measured: the first
+of 600 papers, where nothing was known of the reader, stands after the first thirty by the memory."""
+
+_ARXIV_BEGAN = 1991
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def neighbours(days: Sequence[date], day: date) -> tuple[date | None, date | None]:
@@ -23,12 +30,22 @@ def neighbours(days: Sequence[date], day: date) -> tuple[date | None, date | Non
     return (ordered[before - 1] if before else None), (ordered[after] if after < len(ordered) else None)
 
 
+def quiet_day(day: date) -> str:
+    """That arXiv announces nothing on a day, and why: "Saturday: arXiv announces nothing"; empty for other days."""
+    reason = why_none(day) if day.year >= _ARXIV_BEGAN else ""
+    if not reason:
+        return ""
+    name = _WEEKDAYS[day.weekday()] if reason == "weekend" else reason[:1].upper() + reason[1:]
+    return f"{name}: arXiv announces nothing"
+
+
 def not_printed(day: date, days: Sequence[date]) -> NotFoundError:
-    """The error for a day without an edition, which names the nearest that have one."""
+    """The error for a day without an edition: why, where that is known, and the nearest days that have one."""
     near = [f"{found}" for found in neighbours(days, day) if found]
     if not near:
         return NotFoundError(f"there is no edition of {day}; none has been printed yet: broadsheet today")
-    return NotFoundError(f"there is no edition of {day}; the nearest are of {' and '.join(near)}")
+    why = f" ({quiet})" if (quiet := quiet_day(day)) else ""
+    return NotFoundError(f"there is no edition of {day}{why}; the nearest are of {' and '.join(near)}")
 
 
 def bounds(kind: str, day: date) -> tuple[date, date]:
@@ -61,7 +78,11 @@ def noted(edition: Edition, papers: Mapping[PaperId, Paper]) -> Edition:
 def period(kind: str, day: date, editions: Sequence[Edition], days: Sequence[date]) -> Period:
     """The best entries of a period's ``editions``; ``days`` are all that have an edition.
 
-    Scores of different days are compared by their place among their own edition's, since each is relative to its day.
+    Scores of different days cannot be compared, since each is relative to its day; places can: the tenth of 600 papers
+    stands above the first of three. So a paper's place among its edition's is divided by how many papers that was
+    chosen from, and multiplied by how unsure its ranking was (``UNSURE``). All of it was kept with the edition, so
+    nothing that the reader says later changes a period.
+
     Raises InputError for a kind that is not known, NotFoundError where the period has no edition.
     """
     first, last = bounds(kind, day)
@@ -77,11 +98,12 @@ def period(kind: str, day: date, editions: Sequence[Edition], days: Sequence[dat
     for edition in within:
         entries = edition.entries
         scores = sorted((entry.score for entry in entries), reverse=True)
+        chosen_from = max(edition.considered, len(entries))
         for entry in entries:
             if entry.paper.id not in seen:
                 seen.add(entry.paper.id)
-                # 1 for the best of its day, near 0 for the last; on a day with more entries more of them are good.
-                found.append((1 - scores.index(entry.score) / BEST[kind], edition.day, entry))
-    found.sort(key=lambda one: (-one[0], one[1], one[2].paper.id))
+                share = (scores.index(entry.score) + 1) / (chosen_from + 1)
+                found.append((share * UNSURE.get(edition.basis, 1.0), edition.day, entry))
+    found.sort(key=lambda one: (one[0], one[1], one[2].paper.id))
     best = tuple((when, entry) for _, when, entry in found[: BEST[kind]])
     return Period(kind, first, last, best, tuple(edition.day for edition in within), before, after)

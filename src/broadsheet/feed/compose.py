@@ -21,6 +21,9 @@ from broadsheet.text import name_key, title_fingerprint
 POOL = 6  # the front page is chosen from this many times as many of the best papers
 RELEVANCE = 0.7  # share of the score in the front page's choice; the rest is distance from what is on it already
 LEAST_SPAN = 1.0  # scores that differ by less, from the best of the pool to the last, are hardly told apart
+LEAST_FRONT = 5  # places of the front page that are filled, be there never so little that speaks for the papers
+LEAST_READ = 0.05  # share of what is remembered from which an area is one that the reader reads
+LEAST_SECTIONS = 2  # areas that are printed though the reader reads none of them
 LEAST_IN_AREA = 3  # papers of an area that are printed whatever their score
 ONE_GROUP = 0.6  # of the front page at most for one of several interests
 UNKNOWN_RELEVANCE = 0.3  # the same where nothing is known of the reader
@@ -81,17 +84,24 @@ def lay_out(
     draw: Draw = nothing_drawn,
     relevance: float = RELEVANCE,
     groups: Sequence[int] = (),
+    speaks: Callable[[int], bool] | None = None,
 ) -> list[Placed]:
     """Sections of an edition, empty ones left out.
 
     ``scores`` float64 [papers], higher is better; ``vectors`` float32 [papers, dimensions] with rows of length 1 (or
     0); ``found_by`` the rows that each saved search found, best first, by its id; ``areas`` how much the reader reads
     each. ``relevance`` in [0, 1] is what the score counts on the front page beside diversity; ``groups``
-    are the interests that the papers belong to (below 0: none), of which none fills the front page.
+    are the interests that the papers belong to (below 0: none), of which none fills the front page. ``speaks`` says of
+    a row whether anything that is known of the reader speaks for it: what nothing speaks for stands on the front page
+    only where it would have less than five papers, and areas that are not read get no section where others are. None
+    where nothing is known.
     """
     order = [int(row) for row in np.lexsort((-np.array([p.id for p in papers], np.int64), -scores))]
     free = _once(order, papers)
     front = _front(free, scores, vectors, shape.front, share=relevance, groups=groups)
+    if speaks is not None:
+        spoken = [row for row in front if speaks(row)]
+        front = [row for row in front if row in spoken or len(spoken) + _before(row, front, spoken) < LEAST_FRONT]
     free = _without(free, front)
     made = [_placed(SectionKind.FRONT, "front", TITLES[SectionKind.FRONT], front)]
     hits: list[Placed] = []
@@ -105,7 +115,7 @@ def lay_out(
     drawn = list(draw(free, shape.discoveries))
     free = _without(free, [one.row for one in drawn])
     above = {row for row in free if scores[row] > scores.mean()}
-    made += _areas(free, papers, areas, shape, followed=followed, above=above)
+    made += _areas(free, papers, areas, shape, followed=followed, above=above, only_read=speaks is not None)
     made += [*hits, _placed(SectionKind.ELSEWHERE, "elsewhere", TITLES[SectionKind.ELSEWHERE], noticed)]
     # In the order of the draw: the first place is the one by which the explorer is calibrated.
     by_row = {one.row: one for one in drawn}
@@ -174,8 +184,9 @@ def _areas(
     *,
     followed: Collection[str],
     above: Collection[int],
+    only_read: bool,
 ) -> list[Placed]:
-    """The most-read areas first, then those with most papers.
+    """The most-read areas first, then those with most papers; with ``only_read`` of the others as many as make two.
 
     A paper stands under the first of its own areas that has a section, a followed one before others. Of papers that
     are not ``above`` the day's average a section has only what it needs to have three.
@@ -185,6 +196,8 @@ def _areas(
     known = {key for found in keys.values() for key in found}
     order = sorted(known, key=lambda key: (key == NO_AREA, -read.get(key, 0.0), -many[key], key))
     chosen = [key for key in order if read.get(key, 0.0) > 0 or many[key]][: shape.areas]
+    if only_read:
+        chosen = chosen[: max(sum(read.get(key, 0.0) >= LEAST_READ for key in chosen), LEAST_SECTIONS)]
     rows: dict[str, list[int]] = {key: [] for key in chosen}
     for row in free:
         own = sorted((key for key in keys[row] if key in rows), key=lambda key: key not in followed)
@@ -207,6 +220,11 @@ def _once(order: Sequence[int], papers: Sequence[Paper]) -> list[int]:
         if all(map(any, key)):  # many an editorial is called so
             seen.add(key)
     return kept
+
+
+def _before(row: int, front: Sequence[int], spoken: Collection[int]) -> int:
+    """How many papers that nothing speaks for stand before a row."""
+    return sum(other not in spoken for other in front[: front.index(row)])
 
 
 def _without(free: Sequence[int], rows: Sequence[int]) -> list[int]:

@@ -109,7 +109,7 @@ def rank(
         parts = _unlearned(papers, rows, features)
         basis = "profile" if profile.follows or profile.searches else "nothing"
         if basis == "nothing":
-            notes.append(_NOTHING)
+            notes.append(_NOTHING if parts["popular"].any() or parts["notice"].any() else _NOTHING_NOTICED)
         else:
             parts |= {name: DECIDED * parts[name] for name in ("notice", "typical")}
     if dismissed is not None:
@@ -124,9 +124,11 @@ def rank(
     )
 
 
-_NOTHING = (
-    "Nothing is known of you yet: this edition goes by what others take notice of, and by diversity. "
-    "Save or like a paper, name a few as examples, or follow an area, an author or a word."
+_REMEDY = "Save or like a paper, name a few as examples, or follow an area, an author or a word."
+_NOTHING = f"Nothing is known of you yet: this edition goes by what others take notice of, and by diversity. {_REMEDY}"
+_NOTHING_NOTICED = (
+    "Nothing is known of you yet, nor what others take notice of: this edition goes by what is typical of the day, and "
+    f"by diversity. {_REMEDY}"
 )
 
 

@@ -22,6 +22,25 @@ _LONGEST = 500  # characters of an address
 _HOOK = re.compile(r"https?://[^\s/\x00-\x1f\x7f]+(?:/[^\s\x00-\x1f\x7f]*)?")
 
 
+def told_weights(parts: Mapping[str, float]) -> dict[str, float]:
+    """Weights of the parts of a score as a person is told them: none of likeness is below zero.
+
+    Where much is remembered, ``lasting`` counts against ``lately`` (a·lately − b·lasting). That pushes away nothing
+    that a reader likes: it is (a − b)·lately + b·(lately − lasting), likeness and how much newer it is. So ``lately``
+    is given as a − b, and b under ``newer``. Where the reader's emphasis makes b greater than a, both stay as they are.
+    """
+    lately, lasting = parts.get("lately", 0.0), parts.get("lasting", 0.0)
+    if lasting >= 0 or lately + lasting < 0:
+        return dict(parts)
+    found: dict[str, float] = {}
+    for name, weight in parts.items():
+        if name == "lasting":
+            found["newer"] = -weight
+        else:
+            found[name] = round(weight + lasting, 4) if name == "lately" else weight
+    return found
+
+
 def checked_options(
     risk: float | None = None,
     email: str | None = None,

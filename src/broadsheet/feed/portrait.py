@@ -15,7 +15,7 @@ from broadsheet.learn.daily import DailyRanker
 from broadsheet.learn.memory import day_of, in_force
 from broadsheet.learn.terms import shown
 from broadsheet.model import PaperId
-from broadsheet.model.reading import Event, InterestCentre, MemoryView, Profile, RememberedPaper
+from broadsheet.model.reading import Action, Event, InterestCentre, MemoryView, Profile, RememberedPaper
 from broadsheet.text import fold, to_plain
 
 WORDS, AUTHORS = 40, 30
@@ -49,8 +49,13 @@ def portrait(
 
 
 def _remembered(mind: Mind, events: Sequence[Event], now: datetime) -> tuple[RememberedPaper, ...]:
-    """Papers with their traces, those remembered strongest (for or against) first."""
-    last: dict[PaperId, Event] = {event.paper: event for event in in_force(events)}
+    """Papers with their traces, those remembered strongest (for or against) first; of each the last thing that was done
+    with it, an opening only where nothing else was.
+    """
+    last: dict[PaperId, Event] = {}
+    for event in in_force(events):
+        if event.action is not Action.OPEN or last.get(event.paper, event).action is Action.OPEN:
+            last[event.paper] = event
     papers = mind.papers
     ids, traces = mind.memory.read(day_of(now))
     found = [

@@ -1,14 +1,16 @@
 """Why a paper is in an edition, told from the parts of its score. Pure.
 
 Nothing is said that no part of the score says: each kind of reason belongs to parts by name, and stands only where
-these are above zero together. Exceptions are what the paper itself says: that it was drawn as a discovery, that it is
-new.
+these are above zero together. Exceptions are what the paper itself says: that it was drawn as a discovery, that it was
+taken for variety, that it is new, what it is about. Where an area that is followed is all that speaks for a paper, and
+half a dozen of the day's papers are in it, the reason would tell nothing of this one: it goes on to say what the paper
+is about, and what decided between it and the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,6 +39,7 @@ ALONE = 0.5  # the same for a word that is told alone and is not in the title
 SHARED = 0.008  # product of a word's weights in two papers from which they share it
 LEAST_SHARED = 2  # words that two papers share if one is said to be like the other, and one more if somewhat like
 ALIKE = 0.35  # cosine from which two papers are called alike
+COMMON = 6  # candidates: a follow that means so many says nothing of one of them
 _SIMILAR = ("classifier", "meaning", "lately", "lasting")
 _WORDS = ("classifier",)
 _NOTICE = ("popular", "notice")
@@ -80,11 +83,19 @@ class Known:
 
 
 def reasons_for(
-    ranking: Ranking, row: int, kind: SectionKind, known: Known, *, explored: bool = False, area: str = ""
+    ranking: Ranking,
+    row: int,
+    kind: SectionKind,
+    known: Known,
+    *,
+    explored: bool = False,
+    area: str = "",
+    varied: bool = False,
 ) -> tuple[Reason, ...]:
     """At most three reasons for a paper, weightiest first; the one for its section before all.
 
-    ``area`` is the key of the area in whose section it stands, if it stands in one.
+    ``area`` is the key of the area in whose section it stands, if it stands in one; ``varied`` says that others with
+    better scores had to stand back for it.
     """
     parts = {name: float(values[row]) for name, values in ranking.parts.items()}
     total = sum(value for value in parts.values() if value > 0) or 1.0
@@ -95,12 +106,22 @@ def reasons_for(
         *_worded(ranking, row, parts, known),
         *_noticed(ranking.papers[row], parts),
     ]
+    if not found and ranking.liked is not None:
+        found = [*_similar(ranking, row, parts, known, least=0.0), *_worded(ranking, row, parts, known, least=0.0)]
+    if found and all(one.kind == "area" for one in found) and _is_common(ranking):
+        found = _told_apart(ranking, row, known, found[0], varied=varied and not explored)
     if explored:
         found.append(_discovered(ranking, row, known))
     first = _FIRST.get(kind)
     found.sort(key=lambda reason: (reason.kind != first, -reason.weight))
     scaled = [Reason(one.kind, one.text, round(one.weight / total, 4), one.papers) for one in found[:MOST]]
-    return tuple(scaled) or _usual(ranking, row, total) or (_new(ranking.papers[row], area),)
+    return tuple(scaled) or _usual(ranking, row, known, total) or (_new(ranking.papers[row], area),)
+
+
+def speaks_for(ranking: Ranking, row: int, known: Known) -> bool:
+    """Whether something that is known of the reader can be named that speaks for a paper."""
+    told = reasons_for(ranking, row, SectionKind.FRONT, known)
+    return any(one.kind not in {"newest", "usual", "notice"} for one in told)
 
 
 def interests_of(ranking: Ranking, centres: Sequence[InterestCentre]) -> list[int]:
@@ -154,9 +175,11 @@ def _searched(ranking: Ranking, row: int, parts: Mapping[str, float], known: Kno
     return [Reason("search", f"matches {listed([quoted(name) for name in names])} in your saved searches", weight)]
 
 
-def _similar(ranking: Ranking, row: int, parts: Mapping[str, float], known: Known) -> list[Reason]:
+def _similar(
+    ranking: Ranking, row: int, parts: Mapping[str, float], known: Known, least: float = LEAST
+) -> list[Reason]:
     weight, liked = weight_of("similar", parts), ranking.liked
-    if weight < LEAST or liked is None:
+    if weight <= 0 or weight < least or liked is None:
         return []
     cosines = liked.rows.vectors @ ranking.rows.vectors[row]
     near = {liked.papers[n].id: float(cosines[n]) for n in np.flatnonzero(cosines >= ALIKE)}
@@ -195,10 +218,10 @@ def _shared(ranking: Ranking, row: int, liked: Liked, paper: PaperId) -> int:
     return int((ranking.rows.words[row].multiply(liked.rows.words[at]).data >= SHARED).sum())
 
 
-def _worded(ranking: Ranking, row: int, parts: Mapping[str, float], known: Known) -> list[Reason]:
+def _worded(ranking: Ranking, row: int, parts: Mapping[str, float], known: Known, least: float = LEAST) -> list[Reason]:
     weight, weights = weight_of("words", parts), ranking.word_weights
     total = sum(value for value in parts.values() if value > 0)
-    if weight < max(LEAST, LEAST_SHARE * total) or weights is None:
+    if weight <= 0 or weight < (least and max(least, LEAST_SHARE * total)) or weights is None:
         return []
     found = ranking.rows.words[row]
     values = weights[found.indices] * found.data
@@ -237,12 +260,41 @@ def _noticed(paper: Paper, parts: Mapping[str, float]) -> list[Reason]:
     return []
 
 
-def _usual(ranking: Ranking, row: int, total: float) -> tuple[Reason, ...]:
-    """That a paper is like many others of these days, where that was looked at and it is so more than most are."""
+def _is_common(ranking: Ranking) -> bool:
+    """Whether so many papers are in an area that is followed that this says nothing of one of them."""
+    return int((ranking.parts["area"] > 0).sum()) >= COMMON
+
+
+def _told_apart(ranking: Ranking, row: int, known: Known, area: Reason, *, varied: bool) -> list[Reason]:
+    """A followed area with what tells the paper from the many others in it, as far as there is anything to tell."""
+    if usual := _usual(ranking, row, known, 1.0):
+        return [area, replace(usual[0], weight=min(usual[0].weight, area.weight))]
+    words = _about(ranking, row, known, ranking.rows.words[row].data)
+    if not words:
+        return [area]
+    if varied:
+        return [area, Reason("variety", f"unlike what stands above it: {', '.join(words)}")]
+    return [replace(area, text=f"{area.text}: {', '.join(words)}")]
+
+
+def _about(ranking: Ranking, row: int, known: Known, values: np.ndarray) -> list[str]:
+    """The two words of a paper with the greatest of these values, which are those of its row's words: float [words]."""
+    found, paper = ranking.rows.words[row], ranking.papers[row]
+    best = [known.space.names_[found.indices[n]] for n in np.argsort(-values, kind="stable") if values[n] > 0][:20]
+    return list(shown(best, [f"{to_plain(paper.title)}. {to_plain(paper.abstract)}"], 2))
+
+
+def _usual(ranking: Ranking, row: int, known: Known, total: float) -> tuple[Reason, ...]:
+    """That a paper is like many others of these days, where that was looked at and it is so more than most are; and
+    the words that it has in common with most of them."""
     typical = ranking.parts.get("typical")
     if typical is None or typical[row] <= max(float(typical.std()), 1e-9):
         return ()
-    return (Reason("usual", "typical of what is new", round(float(typical[row]) / total, 4)),)
+    found = ranking.rows.words[row]
+    others = np.asarray(ranking.rows.words[:, found.indices].mean(axis=0)).ravel() - found.data / len(ranking.papers)
+    words = _about(ranking, row, known, found.data * np.sqrt(np.maximum(others, 0)))
+    text = f"typical of what is new: {', '.join(words)}" if words else "typical of what is new"
+    return (Reason("usual", text, round(float(typical[row]) / total, 4)),)
 
 
 def _where(paper: Paper) -> str:
@@ -255,9 +307,7 @@ def _discovered(ranking: Ranking, row: int, known: Known) -> Reason:
     keys = [area_key(area) for area in paper.areas]
     if keys and ranking.areas and not any(ranking.areas.get(key) for key in keys):
         return Reason("discovery", f"new to you: {area_title(keys[0])}")
-    found = ranking.rows.words[row]
-    best = [known.space.names_[found.indices[n]] for n in np.argsort(-found.data)][:20]
-    words = shown(best, [f"{to_plain(paper.title)}. {to_plain(paper.abstract)}"], 2)
+    words = _about(ranking, row, known, ranking.rows.words[row].data)
     return Reason("discovery", f"new to you: {', '.join(words)}" if words else "drawn from what you do not read")
 
 

@@ -27,7 +27,8 @@ def new_hits(text: str, papers: Sequence[Paper], search: Search, today: date) ->
     parsed = q.parse(text, today)
     soft = [leaf.text for leaf in q.soft_words(parsed) if words(leaf.text)]
     near = [place[paper] for paper in search(text, "newest") if paper in place]
-    within = f"{text} since:{first}" if first else text
+    # In brackets: a question may end with OR, or have one that would else take the day for one of its sides.
+    within = f"since:{first} ({text})" if first else text
     ranked = [place[paper] for paper in search(within, "relevance") if paper in place]
     exact = [row for row in ranked if all(_says(papers[row], word) for word in soft)]
     kept = {*near, *exact}

@@ -27,6 +27,10 @@ FIRST_DAYS = 7  # but no further than this
 FIRST_FEW = 20  # unless there were fewer than these, as in a library of papers of which only the month is known
 LATE_DAYS = 14  # how long a paper may come after its day and still be new
 _DAY = timedelta(days=1)
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 _TURN_OF_DAY = 20  # arXiv announces the next day's papers at this hour, Eastern time
 _ALREADY_SAID = re.compile(r"\S+ is stale: ")
 _TROUBLED = {SourceState.FAILED: "could not be asked", SourceState.INCOMPLETE: "ended early"}
@@ -180,8 +184,15 @@ def notes_on(
     if last is not None:
         days = missed_days(last.through, window.through + _DAY, extra)
         if len(days) > 1:
-            said.insert(0, f"Catches up on {len(days)} announcements, from {days[0]} to {days[-1]}.")
+            # Every day counts, as in the dates that stand beside it: papers may bear a day without an announcement.
+            since = last.through + _DAY
+            many = (window.through - last.through).days
+            said.insert(0, f"Catches up on {many} days, from {_written(since)} to {_written(window.through)}.")
     return said
+
+
+def _written(day: date) -> str:
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def _of_arxiv(sources: Iterable[SourceStatus]) -> list[SourceStatus]:

@@ -7,7 +7,7 @@ from broadsheet.ingest.indexing import Follower, drain, index_document, rebuild
 from broadsheet.ingest.judge import merge_papers, split_record
 from broadsheet.ingest.merge import Candidate, Intent, Judgements, decide
 from broadsheet.ingest.pipeline import file_digest, import_items
-from broadsheet.ingest.pooling import contradictions, pool_record
+from broadsheet.ingest.pooling import contradictions, day_of, details_of, pool_record
 from broadsheet.ingest.reading import Reading, read
 from broadsheet.ingest.schedule import TROUBLED, next_run, time_of
 
@@ -20,8 +20,10 @@ __all__ = [
     "Judgements",
     "Reading",
     "contradictions",
+    "day_of",
     "decide",
     "derive",
+    "details_of",
     "drain",
     "encode_pending",
     "file_digest",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -37,6 +38,11 @@ MAX_REFUSALS = 100
 MAX_JOINED = 1000
 """Records that joined a known paper which a summary lists; the rest are counted."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+LETTING_IN = 0.03
+"""Seconds between two batches, at least: who waits for the store looks every 0.02 s whether it is free."""
+PERSISTENCE = 120.0
+"""Seconds that an import which has begun waits for those it let in, who may be at it for longer than one would wait for
+an import."""
 MAX_CANDIDATES = 50
 """Papers looked at for one record; a key that more papers share is no sign of identity."""
 
@@ -98,20 +104,25 @@ def import_items(
     With ``progress_of`` (see ``file_digest``) the store remembers until the end how many entries of this file are done
     (``Store.import_progress``), so that a source can skip them after an interruption. ``on_batch`` gets the summary so
     far and the batch's last item; KeyboardInterrupt passes through it and everywhere else, with all finished batches
-    stored. Other writers are kept out meanwhile. Raises BusyError, StoreError.
+    stored. Other writers, such as a reader who likes a paper, get in between two batches, and are waited for patiently.
+    Raises BusyError, StoreError.
     """
     counter = _Counter()
     begun = time.monotonic()
     iterator = iter(items)
-    with store.writing():
-        while batch := list(islice(iterator, batch_size)):
-            # Counted in a copy, so that the counts are those of the stored batches whatever stops this one.
-            following = replace(counter, refusals=list(counter.refusals), joined=list(counter.joined))
+    released = -math.inf
+    while batch := list(islice(iterator, batch_size)):
+        time.sleep(max(0.0, released + LETTING_IN - time.monotonic()))
+        # Counted in a copy, so that the counts are those of the stored batches whatever stops this one.
+        following = replace(counter, refusals=list(counter.refusals), joined=list(counter.joined))
+        with store.writing(PERSISTENCE if counter.read else None):
             _import_batch(store, batch, now(), progress_of, following)
-            counter = following
-            if on_batch:
-                on_batch(counter.summary(time.monotonic() - begun), batch[-1])
-        if progress_of:
+        released = time.monotonic()
+        counter = following
+        if on_batch:
+            on_batch(counter.summary(time.monotonic() - begun), batch[-1])
+    if progress_of:
+        with store.writing(PERSISTENCE if counter.read else None):
             store.write(WriteBatch(now(), progress=(progress_of, 0)))
     return counter.summary(time.monotonic() - begun)
 

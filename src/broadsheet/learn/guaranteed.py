@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from broadsheet.learn.evidence import FreeEvidence, RankEvidence, reached
 from broadsheet.learn.stopping import NOTHING_FOUND, Stopper, Watch, check_target
-from broadsheet.learn.trail import Step, Verdict, counted, exact_percent, percent
+from broadsheet.learn.trail import FURTHER, NO_BOUND, Said, Step, Verdict, counted, exact_percent, in_words, percent
 from broadsheet.model.screening import DEFAULT_CONFIDENCE, DEFAULT_TARGET, GuaranteeClass
 
 PATIENCE = 0.5  # of FreeEvidence.audit_due
@@ -87,11 +87,12 @@ class _FreeWatch(Watch):
 
     def verdict(self) -> Verdict:
         found, further = self.count.found, self.further
+        said = _sentences(self.stopper, self, self.total, further=further, ground=WHATEVER)
         return Verdict(
             self.stopper.rule, self.stopped, GuaranteeClass.DISTRIBUTION_FREE, self.stopper.target,
             self.stopper.confidence, found, self.recall, self.total - found if found else None,
             further if found else None, wants=self.wants,
-            sentence=_sentence(self.stopper, self, self.total, further=further, ground=WHATEVER),
+            sentence=in_words(said), said=said,
         )  # fmt: skip
 
 
@@ -210,39 +211,52 @@ class _RankWatch(Watch):
 
     def verdict(self) -> Verdict:
         stopper, found, further = self.stopper, self.count.found, self.further
+        said = self._said(further)
         return Verdict(
             stopper.rule, self.stopped, GuaranteeClass.DISTRIBUTION_FREE if self.refuted else GuaranteeClass.ASSUMPTION,
             stopper.target, stopper.confidence, found, self.recall, self.total - found if found else None,
             further if found else None, assumption=stopper.assumption, refuted=self.refuted,
-            wants=self.wants, sentence=self._words(further),
+            wants=self.wants, sentence=in_words(said), said=said,
             advantage=self.ranked.watch.estimate, advantage_interval=self.ranked.watch.interval(),
         )  # fmt: skip
 
-    def _words(self, further: int) -> str:
+    def _said(self, further: int) -> tuple[Said, ...]:
         stopper = self.stopper
         ground = WHATEVER if self.refuted else f"assuming that {stopper.assumption}"
-        said = _sentence(stopper, self, self.total, further=further, ground=ground)
+        said = _sentences(stopper, self, self.total, further=further, ground=ground)
         if self.refuted:
             what = "The audit has" if self.ranked.watch.refuted else "Finds have"
-            return f"{what} refuted that {stopper.assumption}. {said}"
+            return (Said(f"{what} refuted that {stopper.assumption}."), *said)
         if self.floor_held and self.count.found and self.count.unread:
             share, confidence = exact_percent(stopper.floor), exact_percent(stopper.confidence)
-            return f"{said} Recall ≥ {share} with {confidence} confidence, {WHATEVER}."
+            floor = f"Recall ≥ {share} with {confidence} confidence, {WHATEVER}."
+            return (*said, Said(floor, _ground(stopper, WHATEVER), stopper.floor))
         return said
 
 
-def _sentence(stopper: DistributionFree | RankAdvantage, watch: Watch, total: int, *, further: int, ground: str) -> str:
+def _sentences(
+    stopper: DistributionFree | RankAdvantage, watch: Watch, total: int, *, further: int, ground: str
+) -> tuple[Said, ...]:
     found, sure = watch.count.found, exact_percent(stopper.confidence)
     if watch.count.unread == 0:
-        return "Everything has been read." if found else "Everything has been read; nothing relevant was found."
+        return (
+            Said("Everything has been read." if found else "Everything has been read; nothing relevant was found."),
+        )
     if not found:
-        return NOTHING_FOUND
+        return (Said(NOTHING_FOUND),)
     missing = "at most " + counted(total - found, "relevant record is", "relevant records are")
     missing = missing if total > found else "no relevant record is"
-    said = f"Recall ≥ {percent(found / total)} with {sure} confidence, {ground}: {missing} unread."
+    bound = f"Recall ≥ {percent(found / total)} with {sure} confidence, {ground}: {missing} unread."
+    said = Said(bound, _ground(stopper, ground), found / total)
     if total - found >= (unread := watch.count.unread) > 1:  # a bound that anybody knows who can subtract
-        said = f"Nothing can be ruled out yet: any of the {unread:,} unread records may be relevant."
-    if not watch.stopped:
-        target = exact_percent(stopper.target)
-        said += f" About {counted(further, 'more record')} for {target}, if nothing more is found."
-    return said
+        nothing = f"Nothing can be ruled out yet: any of the {unread:,} unread records may be relevant."
+        said = Said(nothing, NO_BOUND)
+    if watch.stopped:
+        return (said,)
+    target = exact_percent(stopper.target)
+    more = f"About {counted(further, 'more record')} for {target}, if nothing more is found."
+    return said, Said(more, f"{FURTHER}{target}", further)
+
+
+def _ground(stopper: DistributionFree | RankAdvantage, ground: str) -> str:
+    return f"{exact_percent(stopper.confidence)}, {ground}"

@@ -1,4 +1,5 @@
-"""What a reader's memory says of search results: a read-out that is cheap enough to be made for every question."""
+"""What a reader's memory says of search results and of a paper's neighbours: a read-out that is cheap enough to be
+made for every question and page."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ import numpy as np
 # questions which have nothing to do with the reader less than .01 of theirs.
 REACH = 200  # papers from the top that are put in another order; what follows stays where it is
 SHARE = 0.4  # of the memory beside relevance
+# Chosen by ``python -m bench similar`` in the same way, for the neighbours of a paper: their relevance is how near they
+# are to it, from 1 for the nearest to 0 for the last that is looked at.
+NEAR_SHARE = 0.6
 
 
 def taste(remembered: np.ndarray, traces: np.ndarray) -> np.ndarray:
@@ -17,8 +21,13 @@ def taste(remembered: np.ndarray, traces: np.ndarray) -> np.ndarray:
     dimensions] has rows of length 1, or of zeros where a paper has no text; ``traces`` ≥ 0 [papers]. Zeros where
     nothing is remembered.
     """
-    mean = np.asarray(traces, np.float64) @ np.asarray(remembered, np.float64)
-    return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12))
+    return direction(np.asarray(traces, np.float64) @ np.asarray(remembered, np.float64))
+
+
+def direction(total: np.ndarray) -> np.ndarray:
+    """A vector made of length 1; one that is shorter than rounding errors becomes zeros."""
+    length = float(np.linalg.norm(total))
+    return np.asarray(total / length) if length > 1e-9 else np.zeros_like(total)
 
 
 def likeness(vectors: np.ndarray, taste: np.ndarray) -> np.ndarray:

@@ -47,6 +47,21 @@ representations research robust robustness scale scenario scenarios self semi se
 solution space specific standard strategies strategy structure sub support system systems task tasks test testing time
 tool tools traditional train trained training type types unified user users vision world
 """
+_VAGUE = """
+accurate accurately acting actions adaptive agnostic appear arbitrary assess augmented aware capture captures central
+change changes closed compact compare computing consistent construct correct cross decisions depend described detailed
+difference differences direct directly discover distinct distinguish double driven dual early easily efficiently
+empirical entire exact explicit explicitly express extend extended extending external fast final fine fixed flexible
+following form free full fully given great group hard help helps higher hybrid identify implement implementation
+implementing implicit individual initial internal involving joint jointly just later likely list little long longer
+lose loss lower major many match matched means measure mechanism minimal mode moderate modern modular monitor natively
+natural naturally numbers numerous observed ongoing operate optimal order original overall pair paired partial perform
+place plus point points popular pure rapid rapidly rate ratio rational reach reduce reduces relative reliable
+remaining report reported resource rich run running sample samples second select selected separate series share shared
+sharp short side size small smaller soft source stable stage stages standard starting step steps strict strictly
+struggle subject subsequent substantial successful sufficient target targets term tone top total track tracking
+unclear unconstrained underlying uniform unique unknown unlike usually valid value values view weak whole wise
+"""
 _EMPTY_CJK = """
 我们 们提 本文 文提 提出 一种 一个 基于 方法 通过 进行 研究 结果 实验 表明 可以 以及 问题 使用 利用 实现
 不同 现有 有效 性能 相关 其中 这些 这种 此外 但是 因此 由于 然而 本研 究提 出了 了一 种基
@@ -54,8 +69,9 @@ _EMPTY_CJK = """
 """
 _LITTLE_WORDS = "a an and are as at by can for from in is it its of on or our that the this to we which with"
 _IS_NEVER, _IS_ALONE, _IS_FILLER, _IS_LITTLE = (
-    frozenset(table.split()) for table in (_NEVER, _ALONE, _EMPTY_CJK, _LITTLE_WORDS)
+    frozenset(table.split()) for table in (_NEVER, f"{_ALONE} {_VAGUE}", _EMPTY_CJK, _LITTLE_WORDS)
 )
+_HYPHENS = frozenset("-‐‑")
 _LONGEST_GROWN = 8
 _LONGEST_PHRASE = 4
 _NEARLY_ALWAYS = 0.8
@@ -148,15 +164,41 @@ class _Written:
         None for what does not stand there or would tell a person nothing.
         """
         parts, places = frozenset(term.split()), self._places.get(term)
-        if places is None or parts & _IS_NEVER or term in _IS_ALONE or _VERSION.fullmatch(term):
+        if places is None or parts & _IS_NEVER or _VERSION.fullmatch(term):
             return None
         if len(parts) > 1:
             places = self._grown(self._grown(places, -1), 1)
+        else:
+            whole = [(n, *self._hyphened(n, at)) for n, at, _ in places]
+            halves = [place for place in whole if place[1] != place[2]]
+            if len(halves) >= _NEARLY_ALWAYS * len(places):  # it is half a word: long-term, domain-agnostic
+                places = [place for place in halves if not self._says_nothing(place)]
+                if not places:
+                    return None
+            elif term in _IS_ALONE:
+                return None
         ways = Counter(
             self.texts[n][self._tokens[n][first].start : self._tokens[n][last].end] for n, first, last in places
         )
         small = [way for way in ways if way == way.lower()]
         return min(small or ways, key=lambda way: (-ways[way], way))
+
+    def _hyphened(self, n: int, at: int) -> tuple[int, int]:
+        """The first and the last of the words that hyphens join to a word."""
+        tokens, text = self._tokens[n], self.texts[n]
+        first = last = at
+        while first > 0 and text[tokens[first - 1].end : tokens[first].start] in _HYPHENS:
+            first -= 1
+        while last + 1 < len(tokens) and text[tokens[last].end : tokens[last + 1].start] in _HYPHENS:
+            last += 1
+        return first, last
+
+    def _says_nothing(self, place: _Place) -> bool:
+        """Whether a phrase has a word of every abstract or a number, or is too long for one."""
+        n, first, last = place
+        found = [token.text for token in self._tokens[n][first : last + 1]]
+        vague = all(word in _IS_ALONE or word in _IS_LITTLE for word in found)
+        return vague or len(found) > _LONGEST_PHRASE or any(word in _IS_NEVER or word.isdigit() for word in found)
 
     def _grown(self, places: list[_Place], step: int) -> list[_Place]:
         """The phrase with the words before it (``step`` −1) or after it (1) that nearly always go with it."""

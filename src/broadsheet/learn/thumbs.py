@@ -92,7 +92,9 @@ class Chao(Stopper):
     with ``occasions`` independent screeners or searches, f1 relevant records found by just one of them and f2 by two,
     D + (t − 1)/t · f1 (f1 − 1)/(2 (f2 + 1)), in the form that corrects for bias. It estimates what all of them miss in
     what they read; Bron, van der Heijden, Feelders and Siebes (arXiv 2404.01176) stop by it with a committee of
-    rankers. Without two captures of any record it says nothing. Raises ValueError for fewer than two occasions.
+    rankers. A record on which they disagree counts by those who found it, until it is known to be irrelevant, and as
+    long as there is one, the rule does not stop. Without a record found by one of them alone, and one found by two, it
+    says nothing. Raises ValueError for fewer than two occasions.
     """
 
     rule: ClassVar[str] = "chao"
@@ -112,32 +114,42 @@ class Chao(Stopper):
 class _ChaoWatch(Watch):
     def __init__(self, stopper: Chao, records: int) -> None:
         super().__init__(records)
-        self.stopper, self.once, self.twice, self.more = stopper, 0, 0, 0
+        self.stopper, self.once, self.twice, self.more, self.open = stopper, 0, 0, 0, 0
 
     def see(self, step: Step) -> None:
         super().see(step)
-        if step.relevant:
-            self.once += step.captures <= 1
+        if step.relevant is not False:
+            self.once += step.captures == 1
             self.twice += step.captures == 2
             self.more += step.captures > 2
+            self.open += step.relevant is None and step.captures > 0
 
     @property
     def total(self) -> float | None:
-        """The estimated number of relevant records; None where no record was found twice."""
-        if not self.twice + self.more:
+        """The estimated number of relevant records; None where none was found twice, or none by one alone."""
+        if not self.once or not self.twice + self.more:
             return None
         t = self.stopper.occasions
         unseen = (t - 1) / t * self.once * (self.once - 1) / (2 * (self.twice + 1))
-        return self.count.found + unseen
+        return self.count.found + self.open + unseen
 
     def _says_stop(self) -> bool:
-        return self.total is not None and self.count.found >= needed(math.floor(self.total + 0.5), self.stopper.target)
+        if self.open or self.total is None:
+            return False
+        return self.count.found >= needed(math.floor(self.total + 0.5), self.stopper.target)
 
     def verdict(self) -> Verdict:
-        if self.total is None:
+        if self.total is not None:
+            said = f"Chao's estimate is {self.total:.1f} relevant records; {self.count.found:,} are found."
+        elif not self.twice + self.more:
             said = "No record was found by two independent screeners or searches: no estimate is possible."
         else:
-            said = f"Chao's estimate is {self.total:.1f} relevant records; {self.count.found:,} are found."
+            said = (
+                "No relevant record was found by one of several screeners or searches alone: Chao's estimate, which "
+                "comes from such records, cannot be computed."
+            )
+        if self.open:
+            said += f" {counted(self.open, 'conflict is', 'conflicts are')} open: the rule does not stop before."
         return thumb_verdict(self.stopper, self, said, None, self.stopper.target)
 
 

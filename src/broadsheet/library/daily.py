@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from broadsheet.errors import InputError, NotFoundError
 from broadsheet.feed import archive
-from broadsheet.feed.marks import ABOUT_A_PAPER, already, last_deed, marks, together, undone
+from broadsheet.feed.asking import check_interest, check_question
+from broadsheet.feed.marks import ABOUT_A_PAPER, already, marks
 from broadsheet.feed.options import checked_name, checked_options, composed_name
-from broadsheet.feed.profile import is_muted, normalised, same_interest, with_interest, without_interest
+from broadsheet.feed.profile import is_muted, normalised, with_interest, without_interest
 from broadsheet.feed.window import expected, is_due, why_nothing
 from broadsheet.ingest import time_of
+from broadsheet.library.asking import meant
+from broadsheet.library.deeds import came_with_another, undoing
 from broadsheet.library.personal import Tastes, holding
 from broadsheet.library.press import Chosen, Press, holidays_of
 from broadsheet.library.transfer import exported, imported
@@ -110,8 +113,12 @@ class Daily:
     # What a reader decides
 
     def follow(self, interest: Interest, name: str = "") -> Reader:
-        """Follow something, as a person writes it; what was muted before is not any more. Raises InputError."""
+        """Follow something, as a person writes it; what was muted before is not any more.
+
+        Raises InputError for what says nothing, such as a word of every paper.
+        """
         wanted = normalised(interest)
+        check_interest(wanted)
         return self._change(
             name,
             lambda old: replace(
@@ -125,8 +132,9 @@ class Daily:
         return self._change(name, lambda old: replace(old, follows=without_interest(old.follows, wanted)))
 
     def mute(self, interest: Interest, name: str = "") -> Reader:
-        """Never print what this means; what was followed before is not any more. Raises InputError."""
+        """Never print what this means; what was followed before is not any more. Raises InputError as ``follow``."""
         wanted = normalised(interest)
+        check_interest(wanted)
         return self._change(
             name,
             lambda old: replace(
@@ -139,16 +147,18 @@ class Daily:
         wanted = normalised(interest)
         return self._change(name, lambda old: replace(old, mutes=without_interest(old.mutes, wanted)))
 
+    def meant(self, interest: Interest) -> list[str]:
+        """What there is to say of an interest: how many papers of the library it means, and what may be wrong with it.
+        Raises InputError for one that says nothing."""
+        return meant(self._library, normalised(interest))
+
     def save_search(self, query: str, label: str = "", name: str = "") -> SavedSearch:
         """Keep a question whose new hits join the edition; one that is kept already takes the new label, if any.
 
         Raises InputError for a question that asks for nothing.
         """
-        from broadsheet.query import parse
-
         text, shown = " ".join(query.split()), " ".join(label.split())
-        if parse(text).empty:
-            raise InputError(f"the search {query!r} asks for nothing; give a word to look for")
+        check_question(text)
         made: list[SavedSearch] = []
 
         def change(old: Profile) -> Profile:
@@ -281,7 +291,7 @@ class Daily:
         with self._library.store.writing(wait):
             profile = self.reader(reader.name).profile
             muted = replace(profile, mutes=with_interest(profile.mutes, why)) if why else profile
-            if why and muted == profile and not self._came_with_another(reader.name, why):
+            if why and muted == profile and not came_with_another(self._store, reader.name, why):
                 why = None  # the reader's own mute, which no undo of this event is to take away
             events = self._store.events_of(reader.name, [number, 0])
             listed = sorted((event for some in events.values() for event in some), key=lambda event: event.id)
@@ -292,12 +302,6 @@ class Daily:
             )
         return made
 
-    def _came_with_another(self, name: str, mute: Interest) -> bool:
-        """Whether a mute came with a dismissal that was not taken back."""
-        events: list[Event] = self._store.events(name)
-        gone = undone(events)
-        return any(one.because and one.id not in gone and same_interest(one.because, mute) for one in events)
-
     def undo(self, name: str = "", *, event: EventId | None = None) -> Event | None:
         """Take back an event, or the last thing done (openings apart); None where there is nothing to take back.
 
@@ -307,36 +311,28 @@ class Daily:
         """
         reader = self.reader(name)
         with self._library.store.writing():
-            events: list[Event] = self._store.events(reader.name)
-            target = last_deed(events)
-            if event is not None:
-                target = next((one for one in events if one.id == event), None)
-                if target is None:
-                    raise NotFoundError(f"{reader.name} has no event {event}")
-                if target.id in undone(events):
-                    return None
-            if target is None:
-                return None
-            one = event is not None and target.action is Action.EXAMPLE
-            gone = undone(events)
-            targets = [target] if one else [each for each in together(events, target) if each.id not in gone]
+            profile = self.reader(reader.name).profile
+            targets, changed = undoing(self._store, reader.name, profile, event)
             made = [Event(0, reader.name, Action.UNDO, each.paper, _now(), undoes=each.id) for each in targets]
-            if len(targets) == 1 and target.action is not Action.EXAMPLE:
-                stored: Event = self._store.add_event(made[0], self._profile_without(reader.name, target, events))
+            if not made:
+                return None
+            if len(made) == 1 and targets[0].action is not Action.EXAMPLE:
+                stored: Event = self._store.add_event(made[0], changed)
                 return stored
             self._store.add_events(made, apart=True)
-            last: Event = self._store.events(reader.name, after=events[-1].id)[-1]
+            last: Event = self._store.newest_events(reader.name, [Action.UNDO], 1)[0]
         return last
 
     def remembers(self, name: str = "") -> bool:
         """Whether anything speaks in a paper's favour: an opening, a saved or liked paper, an example."""
         return next(holding(self._store, self.reader(name).name, ABOUT_A_PAPER - {Action.DISMISS}), None) is not None
 
-    def likeness(self, name: str = "", *, now: datetime | None = None) -> Likeness:
+    def likeness(self, name: str = "", *, now: datetime | None = None, neighbours: bool = False) -> Likeness:
         """How near papers are to what the reader likes: numbers of papers to float64 [papers] in [0, 1], or None where
-        nothing is remembered. Made for the order of search results; raises InputError for a ``now`` without a zone.
+        nothing is remembered. Made for the order of search results, or of a paper's ``neighbours``: then no remembered
+        paper speaks for itself. Raises InputError for a ``now`` without a zone.
         """
-        return self._tastes.likeness(self.reader(name).name, _aware(now))
+        return self._tastes.likeness(self.reader(name).name, _aware(now), neighbours=neighbours)
 
     def marks(self, papers: Sequence[PaperId], name: str = "") -> dict[PaperId, dict[Action, EventId]]:
         """What holds of papers, with the event that an undo takes back; those of which nothing does are left out."""
@@ -454,29 +450,14 @@ class Daily:
 
     def _add_examples(self, reader: Reader, papers: Sequence[tuple[PaperId, datetime]]) -> int:
         with self._library.store.writing():
-            held = marks(self._store.events(reader.name))
+            events = self._store.events_of(reader.name, [*(paper for paper, _ in papers), 0]).values()
+            held = marks(event for some in events for event in some)
             known = {paper for paper, actions in held.items() if Action.EXAMPLE in actions}
             new = {paper: moment for paper, moment in papers if paper not in known}
             count: int = self._store.add_events(
                 [Event(0, reader.name, Action.EXAMPLE, paper, moment) for paper, moment in new.items()], apart=True
             )
         return count
-
-    def _profile_without(self, name: str, target: Event, events: Sequence[Event]) -> Profile | None:
-        """The profile after an undo, where that changes it: a dismissal's mute goes, and comes back with its redo."""
-        profile = self.reader(name).profile
-        if target.action is Action.UNDO:
-            again = next((one for one in events if one.id == target.undoes), None)
-            return (
-                replace(profile, mutes=with_interest(profile.mutes, again.because)) if again and again.because else None
-            )
-        if target.because is None:
-            return None
-        gone = undone(events) | {target.id}
-        others = [one.because for one in events if one.because and one.id not in gone]
-        if any(same_interest(target.because, other) for other in others):
-            return None
-        return replace(profile, mutes=without_interest(profile.mutes, target.because))
 
 
 def _secret() -> str:

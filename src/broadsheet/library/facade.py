@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -43,6 +43,7 @@ from broadsheet.sources.bibtex import to_bibtex
 from broadsheet.sources.exported import export_judgement, export_record
 from broadsheet.sources.writing import writer
 from broadsheet.store import Store, open_store
+from broadsheet.store.lock import FolderLock, WriterLock
 
 if TYPE_CHECKING:
     from broadsheet.library.screening import Screening
@@ -77,6 +78,7 @@ class Library:
         self.vectors = VectorService(settings, self.store, say)
         self.updater = Updater(self)
         self._lock = threading.RLock()
+        self._indexing = WriterLock(FolderLock(settings.index_dir / "text"), self.store.patience)
         self._index: TextIndex | None = None
         self._searcher: Searcher | None = None
         self._pair: Pair | None = None  # what the searcher has
@@ -126,9 +128,12 @@ class Library:
         paper = self.paper(paper_id).id
         return self.store.records_of([paper])[paper]
 
-    def similar(self, paper_id: PaperId, limit: int = 10) -> tuple[Hit, ...]:
-        """The papers nearest in meaning, best first. Raises NotFoundError."""
-        return self.searcher.similar(self.paper(paper_id), limit)
+    def similar(self, paper_id: PaperId, limit: int = 10, *, reader: str | None = None) -> tuple[Hit, ...]:
+        """The papers nearest in meaning, best first; for a ``reader`` ("" is the default one) the nearest two hundred
+        are put in the order of nearness and of that reader's memory together. Raises NotFoundError.
+        """
+        likeness = None if reader is None else self.daily.likeness(reader, neighbours=True)
+        return self.searcher.similar(self.paper(paper_id), limit, likeness=likeness)
 
     def newest(self, limit: int = 60, before: tuple[date | None, PaperId] | None = None) -> list[Paper]:
         """Papers by day, newest first, then by number; undated last; only those after ``before``."""
@@ -239,18 +244,18 @@ class Library:
 
     def merge(self, first: PaperId, second: PaperId, why: str = "") -> PaperId:
         """Say that two papers are one; later imports respect it. Returns the surviving paper."""
-        with self.store.writing():
+        with self.index_writer() as index:
             kept = merge_papers(self.store, self.paper(first).id, self.paper(second).id, now=_now(), why=why)
-            self.update_index()
+            drain(self.store, index)
         return kept
 
     def split(self, record_id: RecordId, why: str = "") -> PaperId:
         """Say that a record is not of its paper; later imports respect it. Returns the record's own paper."""
         if not 0 < record_id <= _LARGEST_ID:
             raise NotFoundError(f"no record {record_id}; it may have been mistyped")
-        with self.store.writing():
+        with self.index_writer() as index:
             made = split_record(self.store, record_id, now=_now(), why=why)
-            self.update_index()
+            drain(self.store, index)
         return made
 
     def encode(self, on_progress: Callable[[int, int], None] = lambda done, total: None, **options: Any) -> int:
@@ -260,19 +265,19 @@ class Library:
     def update_index(self, *, wait: float | None = None, should_stop: Callable[[], bool] = lambda: False) -> int:
         """Bring the text index up to the last change; returns how many changes there were.
 
-        ``should_stop`` is asked between commits. Raises BusyError while another thread or process writes, after
-        ``wait`` seconds (None: as long as the store waits).
+        ``should_stop`` is asked between commits. Raises BusyError while another thread or process writes the index,
+        after ``wait`` seconds (None: as long as the store waits).
         """
-        with self.store.writing(wait), self.index_writer() as index:
+        with self.index_writer(wait) as index:
             return drain(self.store, index, should_stop=should_stop)
 
     def rebuild_index(self, on_batch: Callable[[int], None] | None = None) -> int:
         """Make the text index again from the database, whatever state it is in; returns the number of papers.
 
         An index that is sound answers until the new one is complete. Vectors whose files are damaged are removed.
-        Raises BusyError while another thread or process writes.
+        Raises BusyError while another thread or process writes the index.
         """
-        with self.store.writing():
+        with self._alone_at_index():
             self._drop_damaged_index()
             self.vectors.drop_damaged()
             with self.index_writer() as index:
@@ -371,21 +376,27 @@ class Library:
                 note = f"{summary.new:,} new" + (f", {summary.refused:,} refused" if summary.refused else "")
                 on_progress(last.position, last.total, note)
 
-        with (
-            self.store.writing(),
-            self.index_writer() as index,
-            Follower(self.store, index) as follower,
-        ):
+        with self.index_writer() as index, Follower(self.store, index) as follower:
             return import_items(self.store, items(), now=_now, progress_of=digest, on_batch=on_batch)
 
     @contextmanager
-    def index_writer(self) -> Iterator[TextIndex]:
-        """The index for who holds the store's lock: whoever gives it up drops what others had not committed."""
-        index = self.index
-        try:
-            yield index
-        finally:
-            index.close()  # gives up the writer's lock; reading goes on
+    def index_writer(self, wait: float | None = None) -> Iterator[TextIndex]:
+        """The index, for writing. Raises BusyError while another thread or process writes it, after ``wait`` seconds
+        (None: as long as the store waits), and ReadOnlyError.
+
+        It is a lock of its own, held by an import from end to end: the store's is free between two batches, for what
+        readers and reviewers do. Who needs both takes this one first.
+        """
+        with self._alone_at_index(wait):
+            index = self.index
+            try:
+                yield index
+            finally:
+                index.close()  # gives up the writer's lock; reading goes on
+
+    def _alone_at_index(self, wait: float | None = None) -> AbstractContextManager[None]:
+        self.store.check_writable()
+        return self._indexing.hold(self.store.patience if wait is None else wait)
 
     def _drop_damaged_index(self) -> None:
         try:

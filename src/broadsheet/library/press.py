@@ -15,6 +15,7 @@ from broadsheet.errors import IndexDamagedError
 from broadsheet.feed import archive
 from broadsheet.feed.marks import last_actions
 from broadsheet.feed.profile import is_muted
+from broadsheet.feed.quiet import nothing_near
 from broadsheet.feed.window import Window, next_window, notes_on
 from broadsheet.learn.memory import day_of, in_force, replayed
 from broadsheet.model import Paper, PaperId, SourceStatus
@@ -31,10 +32,11 @@ from broadsheet.model.reading import (
     Section,
     SectionKind,
 )
+from broadsheet.sources.arxiv_calendar import missed_days
 from broadsheet.text import to_plain
 
 if TYPE_CHECKING:
-    from broadsheet.feed.compose import Draw, Placed
+    from broadsheet.feed.compose import Draw, Placed, Shape
     from broadsheet.feed.desk import Liked, Ranking
     from broadsheet.feed.features import Encoded, Features
     from broadsheet.feed.reasons import Known
@@ -46,6 +48,7 @@ MOST = 5000  # papers that one edition is chosen from
 FITTED = 4000  # recent papers from which words and topics are learned
 _AHEAD = 500  # papers dated ahead of today
 _DAYS = 100
+_GROWTH, _MOST_TIMES = 0.25, 2.0  # of an edition with each further announcement that it takes in, and at most
 _HITS = 200  # papers that a saved search looks at
 
 
@@ -84,7 +87,10 @@ class Press:
             return None
         found = [paper for paper in _asked(self._library, window) if window.holds(paper)]
         numbers = [paper.id for paper in found]
-        known = store.reading.events_of(reader.name, numbers).keys() | store.reading.shown(reader.name, numbers)
+        said = store.reading.events_of(reader.name, [*numbers, 0]).values()
+        # What was taken back leaves no trace here; what an edition has shown once is not shown again, come what may.
+        known = {event.paper for event in in_force(event for some in said for event in some)}
+        known |= store.reading.shown(reader.name, numbers)
         left = [
             paper
             for paper in found
@@ -172,9 +178,9 @@ class Press:
     def _composed(
         self, reader: Reader, last: Edition | None, chosen: Chosen, sources: Sequence[SourceStatus], now: datetime
     ) -> Edition:
-        from broadsheet.feed.compose import RELEVANCE, UNKNOWN_RELEVANCE, Shape, lay_out
+        from broadsheet.feed.compose import RELEVANCE, UNKNOWN_RELEVANCE, lay_out
         from broadsheet.feed.desk import Mind, rank
-        from broadsheet.feed.reasons import interests_of
+        from broadsheet.feed.reasons import interests_of, speaks_for
 
         library, settings = self._library, self._library.settings
         events = library.store.reading.events(reader.name)
@@ -186,7 +192,7 @@ class Press:
         ranking = rank(chosen.papers, features, mind, found_by, now=now, seed=seed)
         known = known_of(reader, features, ranking.liked, events)
         cap, draw = self._explorer(reader, ranking, features, events, seed)
-        shape = Shape(settings.front_size, settings.section_size, settings.sections, settings.discovery_size)
+        shape = _shape(settings, chosen.window, last)
         placed = lay_out(
             ranking.papers,
             ranking.scores,
@@ -199,8 +205,12 @@ class Press:
             draw=draw,
             groups=interests_of(ranking, known.centres),
             relevance=UNKNOWN_RELEVANCE if ranking.basis == "nothing" else RELEVANCE,
+            speaks=(lambda row: speaks_for(ranking, row, known)) if ranking.basis == "memory" else None,
         )
-        notes = [*notes_on(chosen.window, last, sources, holidays_of(settings)), *ranking.notes, *trouble]
+        sections = tuple(_written(section, ranking, known) for section in placed)
+        notes = nothing_near(sections, len(chosen.papers), ranking.basis)
+        notes += [*notes_on(chosen.window, last, sources, holidays_of(settings)), *ranking.notes, *trouble]
+        notes += self._revised(reader, events, now.date())
         if len(chosen.papers) >= MOST:
             notes.append(f"More than {MOST:,} papers are new; this edition is chosen from the newest of them.")
         return Edition(
@@ -209,7 +219,7 @@ class Press:
             made=now,
             since=None if last is None else chosen.window.since,
             through=chosen.window.through,
-            sections=tuple(_written(section, ranking, known) for section in placed),
+            sections=sections,
             considered=len(chosen.papers),
             newest_paper=chosen.newest,
             basis=ranking.basis,
@@ -217,6 +227,15 @@ class Press:
             risk=reader.profile.risk,
             cap=cap,
         )
+
+    def _revised(self, reader: Reader, events: Sequence[Event], today: date) -> list[str]:
+        """What there is to say of new versions of papers that earlier editions printed."""
+        from broadsheet.feed.revisions import LOOKED_BACK, revisions
+
+        reading = self._library.store.reading
+        printed = reading.editions_between(reader.name, today - LOOKED_BACK, today - timedelta(days=1))
+        papers = self._library.store.papers({entry.paper.id for edition in printed for entry in edition.entries})
+        return revisions(printed, papers, last_actions(events), reader.profile.mutes, today)
 
     def _explorer(
         self, reader: Reader, ranking: Ranking, features: Features, events: Sequence[Event], seed: int
@@ -319,6 +338,18 @@ def centres_of(features: Features, liked: Liked | None) -> tuple[InterestCentre,
     )
 
 
+def _shape(settings: Settings, window: Window, last: Edition | None) -> Shape:
+    """How large an edition is: one that catches up grows by a quarter with each further announcement, to twice."""
+    from broadsheet.feed.compose import Shape
+
+    days = (
+        1 if last is None else len(missed_days(last.through, window.through + timedelta(days=1), holidays_of(settings)))
+    )
+    times = min(1 + _GROWTH * max(days - 1, 0), _MOST_TIMES)
+    front, section = (round(size * times) for size in (settings.front_size, settings.section_size))
+    return Shape(front, section, settings.sections, settings.discovery_size)
+
+
 def _asked(library: Library, window: Window) -> list[Paper]:
     reading = library.store.reading
     found = reading.candidates(window.since, window.through, window.newer_than, window.late_since, MOST)
@@ -330,6 +361,8 @@ def _written(placed: Placed, ranking: Ranking, known: Known) -> Section:
     from broadsheet.feed.reasons import reasons_for
 
     entries = []
+    front = placed.kind is SectionKind.FRONT
+    best = set(np.argsort(-ranking.scores, kind="stable")[: len(placed.rows)].tolist()) if front else set()
     for row in placed.rows:
         parts = {name: round(float(values[row]), 4) for name, values in ranking.parts.items() if values[row]}
         entries.append(
@@ -344,6 +377,7 @@ def _written(placed: Placed, ranking: Ranking, known: Known) -> Section:
                     known,
                     explored=row in placed.drawn and placed.drawn[row].explored,
                     area=placed.key.removeprefix("area-") if placed.kind is SectionKind.AREA else "",
+                    varied=front and row not in best,
                 ),
                 propensity=placed.drawn[row].propensity if row in placed.drawn else 1.0,
                 explored=row in placed.drawn and placed.drawn[row].explored,

@@ -20,6 +20,7 @@ from broadsheet.store import Store
 from broadsheet.text import title_fingerprint
 
 FORMAT = 1
+_ADDRESSES = ("email", "webhook")
 
 _Read = tuple[Event, PaperId, str, list[Identifier]]
 """An event as it was read, and its paper's number in the library that wrote it, its title and identifiers."""
@@ -77,11 +78,11 @@ def imported(store: Store, reader: Reader, record: Mapping[str, Any]) -> dict[st
         raise InputError(
             f"format: {_field(record, 'format')!r}, expected {FORMAT}; give a file that `memory export` wrote"
         )
-    profile = _profile(record.get("profile", {}))
+    profile, options = _profile({} if record.get("profile") is None else record["profile"])
     read = [_event(n, value) for n, value in enumerate(_list(record, "events"))]
     papers = _papers(store, [(number, title, names) for _, number, title, names in read])
     new, counts = _fresh(store.reading.events(reader.name), read, papers, reader.name)
-    merged, counts["interests"] = _merged(reader.profile, profile)
+    merged, counts["interests"] = _merged(reader.profile, profile, options)
     counts["events"] = store.reading.add_events(new, (reader.name, merged))
     return counts
 
@@ -123,8 +124,11 @@ def _papers(store: Store, asked: Sequence[tuple[PaperId, str, list[Identifier]]]
     return found
 
 
-def _merged(old: Profile, new: Profile) -> tuple[Profile, int]:
-    """Both profiles together, and how many interests and searches that added. What either mutes is not followed."""
+def _merged(old: Profile, new: Profile, options: Mapping[str, Any]) -> tuple[Profile, int]:
+    """Both profiles together, and how many interests and searches that added. What either mutes is not followed.
+
+    Of the ``options`` those that the record gives replace what was set, an empty address apart.
+    """
     mutes = reduce(with_interest, new.mutes, old.mutes)
     follows = tuple(
         one for one in reduce(with_interest, new.follows, old.follows) if not any(same_interest(one, m) for m in mutes)
@@ -134,20 +138,13 @@ def _merged(old: Profile, new: Profile) -> tuple[Profile, int]:
         if all(one.query != other.query for other in searches):
             searches.append(replace(one, id=max((other.id for other in searches), default=0) + 1))
     before = len(old.follows) + len(old.mutes) + len(old.searches)
-    merged = replace(
-        old,
-        follows=follows,
-        mutes=mutes,
-        searches=tuple(searches),
-        risk=new.risk,
-        emphasis=new.emphasis,
-        email=new.email or old.email,
-        webhook=new.webhook or old.webhook,
-    )
+    given = {name: value for name, value in options.items() if value or name not in _ADDRESSES}
+    merged = replace(old, follows=follows, mutes=mutes, searches=tuple(searches), **given)
     return merged, max(0, len(follows) + len(mutes) + len(searches) - before)
 
 
-def _profile(record: Any) -> Profile:
+def _profile(record: Any) -> tuple[Profile, dict[str, Any]]:
+    """Interests and searches, and the options that are given: what is left out is not set back."""
     if not isinstance(record, Mapping):
         raise InputError("profile: expected an object")
     searches = []
@@ -158,24 +155,20 @@ def _profile(record: Any) -> Profile:
             raise InputError(f"{where}.query: {query!r} asks for nothing")
         name = _text(one, "name", where) or query
         searches.append(SavedSearch(n + 1, name, query, _moment(_field(one, "created"), f"{where}.created")))
-    emphasis = record.get("emphasis", {})
-    if not isinstance(emphasis, Mapping):
+    emphasis = record.get("emphasis")
+    if emphasis is not None and not isinstance(emphasis, Mapping):
         raise InputError("profile.emphasis: expected an object")
+    addresses = {name: _text(record, name, "profile") for name in _ADDRESSES if record.get(name) is not None}
     try:
-        options = checked_options(
-            record.get("risk", Profile().risk),
-            _text(record, "email", "profile"),
-            _text(record, "webhook", "profile"),
-            emphasis,
-        )
+        options = checked_options(record.get("risk"), emphasis=emphasis, **addresses)
     except InputError as error:
         raise InputError(f"profile: {error}") from error
-    return Profile(
+    profile = Profile(
         tuple(_interest(one, f"profile.follows[{n}]") for n, one in enumerate(_list(record, "follows", "profile."))),
         tuple(_interest(one, f"profile.mutes[{n}]") for n, one in enumerate(_list(record, "mutes", "profile."))),
         tuple(searches),
-        **options,
     )
+    return profile, options
 
 
 def _event(n: int, record: Any) -> _Read:

@@ -110,6 +110,8 @@ class Updater:
         ]
         for report in reports:
             on_source(report)
+        with self._library.index_writer():
+            pass  # raises BusyError before a server is asked for what could not be stored
         with self._alone(), client_of(self._settings, pause) as client:
             reports += update(
                 self._library.store,
@@ -146,7 +148,7 @@ class Updater:
         """Store entries and index them at once."""
         library = self._library
         items = (Item(number, 0, None, entry) for number, entry in zip(count(), entries, strict=False))
-        with library.store.writing(), library.index_writer() as index, Follower(library.store, index) as follower:
+        with library.index_writer() as index, Follower(library.store, index) as follower:
             return import_items(library.store, items, now=_now, on_batch=lambda *_: follower.notify())
 
 

@@ -26,6 +26,7 @@ OLDEST = timedelta(days=2)  # an edition of before is sent to nobody by itself
 FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=1)  # after what may pass; twice as long each time
 LASTING_WAIT = timedelta(hours=1)  # after what someone must put right, such as a wrong password
 SENT, FAILED = "sent", "failed"
+_FOR_ALL = frozenset({"connect", "TLS", "login"})  # steps at which a mail server fails, whoever the mail is for
 
 
 class Channel(StrEnum):
@@ -110,8 +111,9 @@ class _Failure:
 class Deliverer:
     """Told of every reader's newest edition again and again (``Library.start_background``), sends each once.
 
-    It remembers failures while it lives, so a restart tries again at once. Used from one thread; of several servers of
-    one library one sends.
+    It remembers failures while it lives, so a restart tries again at once. A mail server that does not let anybody in
+    is left alone for all readers: each attempt may take half a minute. Used from one thread; of several servers of one
+    library one sends.
     """
 
     def __init__(self, library: Library, post: Post | None = None, now: Callable[[], datetime] | None = None) -> None:
@@ -122,6 +124,7 @@ class Deliverer:
         self._sent: set[_Key] = set()  # what is still to be recorded
         self._done: set[_Key] = set()
         self._checked: set[tuple[str, str]] = set()
+        self._down: datetime | None = None  # until when the mail server is left alone, whoever the mail is for
 
     def __call__(self, reader: Reader, edition: Edition) -> None:
         """Send the edition by the reader's channels where that is still to be done. Raises only StoreError."""
@@ -140,17 +143,23 @@ class Deliverer:
         self._check_once(reader)
 
     def _waits(self, key: _Key, reader: Reader) -> bool:
+        if key[2] is Channel.MAIL and self._is_down():
+            return True
         failure = self._failures.get(key)
         return failure is not None and self._now() < failure.until and failure.address == _address(reader, key[2])
 
+    def _is_down(self) -> bool:
+        return self._down is not None and self._now() < self._down
+
     def _attempt(self, reader: Reader, edition: Edition, channel: Channel) -> None:
         key = (reader.name, edition.day, channel)
-        message, passing = "an unforeseen fault; see the log", False
+        message, passing, down = "an unforeseen fault; see the log", False, False
         self._checked.add((reader.name, reader.profile.email))
         try:
             where = self._post.send(reader, edition, channel)
         except BroadsheetError as error:
             message, passing = str(error), isinstance(error, DeliveryError) and error.passing
+            down = channel is Channel.MAIL and isinstance(error, DeliveryError) and error.step in _FOR_ALL
             _LOG.warning("the edition of %s for %s was not sent: %s", edition.day, reader.name, message)
         except Exception:  # a fault of ours with one edition must not keep the others from their readers
             _LOG.exception("the edition of %s for %s was not sent", edition.day, reader.name)
@@ -164,6 +173,8 @@ class Deliverer:
         before = self._failures.get(key)
         times = before.times + 1 if before else 1
         until = self._now() + wait_after(times, passing=passing)
+        if down:
+            self._down = until
         self._failures[key] = _Failure(_address(reader, channel), times, until)
         self._record(key, FAILED, message)
 
@@ -176,12 +187,14 @@ class Deliverer:
     def _check_once(self, reader: Reader) -> None:
         """Before there is anything to send, see whether mail would get through, and say so in the log."""
         key = (reader.name, reader.profile.email)
-        if not reader.profile.email or key in self._checked:
+        if not reader.profile.email or key in self._checked or self._is_down():
             return
         self._checked.add(key)
         try:
             self._post.check(reader, Channel.MAIL)
         except BroadsheetError as error:
+            if isinstance(error, DeliveryError) and error.step in _FOR_ALL:
+                self._down = self._now() + FIRST_WAIT
             _LOG.warning("mail for %s would not get through as things stand: %s", reader.name, error)
 
 

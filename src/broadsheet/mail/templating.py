@@ -10,13 +10,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    found = Environment(
         loader=PackageLoader("broadsheet.mail"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    found.filters["begun"] = _begun
+    return found
+
+
+def _begun(text: str) -> str:
+    """A line as a sentence begins: with a capital."""
+    return text[:1].upper() + text[1:]
 
 
 def rendered(template: str, **values: Any) -> str:

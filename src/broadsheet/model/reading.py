@@ -122,8 +122,8 @@ class Reason:
     """Why a paper is in the edition: a sentence's part for the reader, and what it was computed from.
 
     ``kind`` is ``author``, ``area``, ``venue``, ``keyword``, ``search``, ``similar``, ``words``, ``notice``,
-    ``usual``, ``discovery`` or ``newest``; ``weight`` ≥ 0 its share of the score; ``papers`` those that it speaks of
-    (saved ones).
+    ``usual``, ``variety``, ``discovery`` or ``newest``; ``weight`` ≥ 0 its share of the score; ``papers`` those that it
+    speaks of (saved ones).
     """
 
     kind: str

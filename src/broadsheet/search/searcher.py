@@ -19,9 +19,10 @@ from broadsheet.encode import Encoder, Floats
 from broadsheet.errors import EncoderUnavailableError, InputError
 from broadsheet.identifiers import implied_identifiers, parse_identifier
 from broadsheet.index import All, Everything, Exclude, IdIs, Match, Sort, TextIndex, VectorIndex
-from broadsheet.learn.personal import REACH, blended
+from broadsheet.learn.personal import NEAR_SHARE, REACH, SHARE, blended
 from broadsheet.model import FacetValue, Hit, Identifier, Paper, PaperId, Results
 from broadsheet.rank import Fused, fuse
+from broadsheet.rank.fusion import scaled
 from broadsheet.search.compose import Boosts, Plan, asked, compose, has_cjk, without_facet
 from broadsheet.search.facets import arrange
 from broadsheet.search.show import Marker
@@ -185,22 +186,30 @@ class Searcher:
             timings=run.timings,
         )
 
-    def similar(self, paper: Paper, limit: int = 10) -> tuple[Hit, ...]:
+    def similar(self, paper: Paper, limit: int = 10, *, likeness: Likeness | None = None) -> tuple[Hit, ...]:
         """Papers like this one: by its vector, or by the words of its title where it has none.
 
-        None that was withdrawn or retracted: it can be searched for, but is not recommended.
+        With a ``likeness`` the nearest two hundred are put in the order of nearness and of what the reader likes
+        together. None that was withdrawn or retracted: it can be searched for, but is not recommended.
         """
         run = _Run()
-        ids, cosines = self._neighbours(paper.id, limit + SPARE)
+        wanted = (limit if likeness is None else max(limit, REACH)) + SPARE
+        ids, cosines = self._neighbours(paper.id, wanted)
         if ids:
-            scores = [(c, 0.0, c, math.nan) for c in cosines]
+            meaning = np.array(cosines)
+            words = np.zeros(len(ids))
+            scores = meaning if likeness is None else scaled(meaning, float(meaning[-1]), float(meaning[0]))
         else:
             plan_fields = self._tuning.boosts.fields()
-            found = self._index.search(Match(paper.title, plan_fields), limit=limit + 1 + SPARE)
+            found = self._index.search(Match(paper.title, plan_fields), limit=wanted + 1)
             kept = [(i, s) for i, s in zip(found.ids, found.scores, strict=True) if i != paper.id]
-            best = max((s for _, s in kept), default=1.0) or 1.0
-            ids, scores = [i for i, _ in kept], [(s / best, s / best, math.nan, math.nan) for _, s in kept]
-        hits = self._hits(_Ranking(ids, scores, len(ids), len(ids), 1), (), run)
+            ids = [i for i, _ in kept]
+            words = np.array([s for _, s in kept]) / (max((s for _, s in kept), default=1.0) or 1.0)
+            scores, meaning = words, np.full(len(ids), math.nan)
+        rows = np.stack([scores, words, meaning, np.full(len(ids), math.nan)], axis=1)
+        ordered, rows = _for_you(np.array(ids, np.int64), rows, likeness, run, NEAR_SHARE)
+        shown = limit + SPARE
+        hits = self._hits(_Ranking(ordered[:shown].tolist(), _scores(rows[:shown]), len(ids), len(ids), 1), (), run)
         return tuple(hit for hit in hits if not hit.paper.is_withdrawn)[:limit]
 
     def coverage(self) -> float:
@@ -402,7 +411,9 @@ def _scores(rows: np.ndarray) -> list[_Scores]:
     return [(float(score), float(words), float(meaning), float(memory)) for score, words, meaning, memory in rows]
 
 
-def _for_you(ids: np.ndarray, rows: np.ndarray, likeness: Likeness | None, run: _Run) -> tuple[np.ndarray, np.ndarray]:
+def _for_you(
+    ids: np.ndarray, rows: np.ndarray, likeness: Likeness | None, run: _Run, share: float = SHARE
+) -> tuple[np.ndarray, np.ndarray]:
     """A ranking with its first papers in the order of relevance and likeness together; the rest follows as it was.
 
     ``ids`` int64 [n], ``rows`` float64 [n, score and parts], best first. Without a likeness it stays as it is.
@@ -417,7 +428,7 @@ def _for_you(ids: np.ndarray, rows: np.ndarray, likeness: Likeness | None, run: 
         reach = len(liked)
         rows = rows.copy()
         rows[:reach, 3] = liked
-        rows[:, 0] = blended(rows[:, 0], np.concatenate([liked, np.zeros(len(ids) - reach)]))
+        rows[:, 0] = blended(rows[:, 0], np.concatenate([liked, np.zeros(len(ids) - reach)]), share)
         order = np.concatenate([np.argsort(-rows[:reach, 0], kind="stable"), np.arange(reach, len(ids))])
     if len(ids) > reach:
         run.notes.append(f"The first {reach:,} papers, in the order of relevance and your memory together.")

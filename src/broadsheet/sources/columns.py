@@ -24,6 +24,7 @@ from broadsheet.sources.people import kept_apart
 from broadsheet.sources.values import FieldError, authors_of, month_of, year_of
 
 _KEPT = tuple(name for name in DETAILS if name not in ("first", "last", "journal", "booktitle"))
+_NAMES_BETWEEN = re.compile("[;；|,，、\n]")
 _NAMES = frozenset(("editor", "translator"))
 _EMPTY = frozenset(("", "nan", "none", "null", "n/a", "na", "<na>", "nat", "#n/a"))
 _IN_BOOKS = ("inproceedings", "incollection", "inreference")
@@ -142,7 +143,9 @@ class Columns:
         if (names := list_of(cell)) is not None:
             return kept_apart(names)
         if self.author_mark:
-            return kept_apart(_BRACKETED.sub("", " ".join(part.split())) for part in cell.split(self.author_mark))
+            # A name without a Latin letter has no comma in it, whatever divides the names of other rows.
+            parts = cell.split(self.author_mark) if re.search("[a-zA-Z]", cell) else _NAMES_BETWEEN.split(cell)
+            return kept_apart(_BRACKETED.sub("", " ".join(part.split())) for part in parts)
         # PubMed ends the list with a full stop, and has none after initials.
         return authors_of(cell[:-1] if cell.endswith(".") and cell.count(".") == 1 else cell)
 

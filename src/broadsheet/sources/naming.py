@@ -13,12 +13,13 @@ _ENDINGS = re.compile(
     r"|rdf|sqlite))+$",
     re.IGNORECASE,
 )
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # lone surrogates stand for bytes of a name that are no UTF-8
 _COPY = re.compile(r" ?\(\d+\)$")
 
 
 def source_of(name: str, kind: str = "jsonl") -> str:
-    """``kind:`` and the file's name without endings and without a copy's " (1)"."""
-    stem = _COPY.sub("", _ENDINGS.sub("", name)).strip()
+    """``kind:`` and the file's name without endings and without a copy's " (1)"; what no database takes is U+FFFD."""
+    stem = _UNSTORABLE.sub("\ufffd", _COPY.sub("", _ENDINGS.sub("", name)).strip())
     return f"{kind}:{stem or 'file'}"
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 from sqlalchemy import (
     ARRAY,
+    URL,
+    BigInteger,
     Column,
     ColumnElement,
     Connection,
     Engine,
+    Integer,
     any_,
     bindparam,
     create_engine,
@@ -25,7 +29,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
@@ -34,6 +38,12 @@ from broadsheet.store.lock import WriterLock, who
 
 _IMMEDIATE = "broadsheet_immediate"
 _PG_BUSY = ("55P03", "40001", "40P01", "57014")
+_PG_GONE = ("57P01", "57P02", "57P03", "57P05", "08000", "08003", "08006", "25P03")
+_PG_UNREACHED = "08001"
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+# A server that hears nothing from a machine that lost its power or its network takes back its lock in two minutes.
+_KEEPALIVES = "-c tcp_keepalives_idle=60 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=6"
+_RANGES = {Integer: 2**31, BigInteger: 2**63}
 
 
 def file_of(url: str) -> Path | None:
@@ -47,16 +57,23 @@ def file_of(url: str) -> Path | None:
     return Path(str(parsed.database))
 
 
+def place_of(url: str) -> str:
+    """What messages call a database: a file, or server and name. Never a password."""
+    path, parsed = file_of(url), make_url(url)
+    if path or parsed.get_backend_name() == "sqlite":
+        return str(path or url)
+    host = parsed.host or parsed.query.get("host") or "the server of this machine"
+    return f"{host}{f':{parsed.port}' if parsed.port else ''}/{parsed.database or ''}"
+
+
 def make_engine(url: str, *, read_only: bool, timeout: float) -> Engine:
     """An engine for ``url``, not opened yet; SQLite's folder is made. ``timeout``: seconds to wait for locks."""
     path = file_of(url)
-    try:
-        if make_url(url).get_backend_name() != "sqlite":
-            return create_engine(url, pool_pre_ping=True, connect_args={"application_name": who()[:63]})
-    except (ImportError, NoSuchModuleError) as error:
-        raise StoreError(
-            f"no driver for this database is installed ({error}); for PostgreSQL: pip install psycopg"
-        ) from error
+    kind = make_url(url).drivername
+    if kind in ("postgres", "postgresql", "postgresql+psycopg"):
+        return _postgresql_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    if kind.split("+")[0] != "sqlite":
+        raise StoreError(f"{kind}: no database that Broadsheet knows; use sqlite:///FILE or postgresql+psycopg://…")
     if path is None:
         raise StoreError(f"{url!r} names no file; a library needs one, such as sqlite:///papers.db")
     if read_only:
@@ -73,6 +90,28 @@ def make_engine(url: str, *, read_only: bool, timeout: float) -> Engine:
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1)
     _set_up_sqlite(engine, read_only)
     return engine
+
+
+def _postgresql_engine(url: URL) -> Engine:
+    options = url.query.get("options", "")
+    arguments = {
+        "application_name": who().encode("ascii", "replace").decode()[:63],
+        "connect_timeout": url.query.get("connect_timeout", "10"),
+        "options": " ".join([*([options] if isinstance(options, str) else options), _KEEPALIVES]).strip(),
+    }
+    try:
+        # Several questions of one transaction see the same state, as with SQLite. Who writes has the lock before the
+        # transaction begins, so two that write never clash.
+        return create_engine(
+            url,
+            **{"pool_size": 8, "max_overflow": 12, "pool_pre_ping": True},
+            isolation_level="REPEATABLE READ",
+            connect_args=arguments,
+        )
+    except (ImportError, NoSuchModuleError) as error:
+        raise StoreError(
+            f"the driver for PostgreSQL is not installed ({error}): pip install 'broadsheet[postgresql]'"
+        ) from error
 
 
 def _address(path: Path, read_only: bool) -> str:
@@ -119,25 +158,49 @@ def _translated(where: str) -> Iterator[None]:
 
 
 @contextmanager
-def transaction(engine: Engine, where: str, *, write: bool) -> Iterator[Connection]:
-    """A connection in one transaction, committed at the end if ``write``.
+def transaction(engine: Engine, where: str, *, write: bool, lock: WriterLock | None = None) -> Iterator[Connection]:
+    """A connection in one transaction, committed at the end if ``write``; that of the writer's ``lock`` if it has one.
 
     Raises StoreError and its kinds, see ``meaning``.
     """
-    with _translated(where), engine.connect().execution_options(**{_IMMEDIATE: write}) as connection:
-        yield connection
-        if write:
-            connection.commit()
+    with _translated(where), ExitStack() as stack:
+        connection = lock.connection if lock else None
+        if connection is None:
+            connection = stack.enter_context(engine.connect().execution_options(**{_IMMEDIATE: write}))
+        try:
+            yield connection
+            if write:
+                connection.commit()
+        finally:
+            connection.rollback()
+
+
+def check_fit(connection: Connection, where: str) -> None:
+    """Raise StoreError for a database that cannot hold every text."""
+    if connection.dialect.name == "sqlite":
+        return
+    encoding = connection.scalar(text("SHOW server_encoding"))
+    if encoding != "UTF8":
+        raise StoreError(
+            f"{where}: this database keeps texts as {encoding}, which cannot hold all of them; make another one: "
+            "createdb --template=template0 --encoding=UTF8 NAME"
+        )
 
 
 def any_of(connection: Connection, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
-    """``column IN values`` with one parameter, so that a batch of any size is one query."""
+    """``column IN values`` with one parameter, so that a batch of any size is one query.
+
+    Values that no database can hold in the column are left out: nothing is equal to them.
+    """
+    end = next((end for kind, end in _RANGES.items() if type(column.type) is kind), 0)
+    if end:
+        listed: list[Any] = [number for number in map(int, values) if -end <= number < end]
+    else:
+        listed = [value for value in values if not _UNSTORABLE.search(value)]
     if connection.dialect.name == "sqlite":
-        listed = func.json_each(orjson.dumps(list(values), option=orjson.OPT_SERIALIZE_NUMPY).decode()).table_valued(
-            "value"
-        )
-        return column.in_(select(listed.c.value))
-    return column == any_(bindparam(None, list(values), type_=ARRAY(column.type)))
+        table = func.json_each(orjson.dumps(listed).decode()).table_valued("value")
+        return column.in_(select(table.c.value))
+    return column == any_(bindparam(None, listed, type_=ARRAY(column.type)))
 
 
 def integrity_problems(connection: Connection) -> list[str]:
@@ -148,15 +211,11 @@ def integrity_problems(connection: Connection) -> list[str]:
     return [] if found == ["ok"] else found
 
 
+_WRITING = "another program is writing to the database; wait for it to end and try again"
 _MEANINGS: tuple[tuple[str, tuple[str, ...], type[StoreError], str], ...] = (
     # SQLite's error names begin with, PostgreSQL's states are, class, message
-    (
-        "SQLITE_BUSY",
-        _PG_BUSY,
-        BusyError,
-        "another program is writing to the database; wait for it to end and try again",
-    ),
-    ("SQLITE_LOCKED", (), BusyError, "another program is writing to the database; wait for it to end and try again"),
+    ("SQLITE_BUSY", _PG_BUSY, BusyError, _WRITING),
+    ("SQLITE_LOCKED", (), BusyError, _WRITING),
     (
         "SQLITE_FULL",
         ("53100",),
@@ -167,7 +226,7 @@ _MEANINGS: tuple[tuple[str, tuple[str, ...], type[StoreError], str], ...] = (
     ("SQLITE_CORRUPT", ("XX001", "XX002"), StoreError, "the database is damaged ({}); restore it from a backup"),
     (
         "SQLITE_READONLY",
-        ("25006",),
+        (),
         StoreError,
         "the database cannot be written; check the permissions of file and folder",
     ),
@@ -178,6 +237,31 @@ _MEANINGS: tuple[tuple[str, tuple[str, ...], type[StoreError], str], ...] = (
         "the database cannot be opened; check that its folder exists and may be written",
     ),
     ("SQLITE_IOERR", (), StoreError, "the disk failed to read or write ({}); check the disk and its free space"),
+    (
+        "-",
+        ("25006",),
+        StoreError,
+        "the server takes no writes; it may be a standby, or the database or its user set to reading only",
+    ),
+    (
+        "-",
+        ("42501",),
+        StoreError,
+        "the database's user may not do this ({}); make it the owner: ALTER DATABASE … OWNER TO …",
+    ),
+    (
+        "-",
+        _PG_GONE,
+        StoreError,
+        "the connection to the database server broke ({}); check that it runs. What was under way is kept whole or not "
+        "at all: do it again",
+    ),
+    (
+        "-",
+        (_PG_UNREACHED,),
+        StoreError,
+        "no connection to the database server ({}); check that it runs and that the setting `database` is right",
+    ),
 )
 
 
@@ -186,6 +270,8 @@ def meaning(error: Exception, where: str) -> StoreError:
     original = error.orig if isinstance(error, DBAPIError) else error
     name = str(getattr(original, "sqlite_errorname", ""))
     state = str(getattr(original, "sqlstate", None) or getattr(original, "pgcode", None) or "")
+    if not name and not state and isinstance(error, OperationalError):  # no server spoke, or it hung up
+        state = _PG_GONE[0] if error.connection_invalidated else _PG_UNREACHED
     fitting = ((kind, text) for prefix, states, kind, text in _MEANINGS if name.startswith(prefix) or state in states)
     kind, message = next(fitting, (StoreError, "{}; run `broadsheet doctor` to check the library"))
-    return kind(f"{where}: {message.format(original)}")
+    return kind(f"{where}: {message.format(' '.join(str(original).split()))}")

@@ -11,23 +11,26 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from broadsheet.errors import BusyError, StoreError
 
 _POLL = 0.02  # seconds
 _SERVER_KEY = {"key": 0x62726F6164736865}  # "broadshe"
+_LOCK_NOT_AVAILABLE = "55P03"
 
 
 def who() -> str:
     """This process, for people who wait for it."""
     command = " ".join([Path(sys.argv[0] or "python").name, *sys.argv[1:]])
-    return f"process {os.getpid()} ({command[:200]})"
+    said = command.encode("utf-8", "replace").decode()  # names of files may hold bytes that are no text
+    return f"process {os.getpid()} ({said[:200]})"
 
 
 def _busy(holder: str) -> BusyError:
@@ -43,6 +46,10 @@ class ProcessLock(Protocol):
     def release(self) -> None:
         """Give it back."""
 
+    @property
+    def connection(self) -> Connection | None:
+        """What the holder writes through; None where any connection will do."""
+
 
 class FolderLock:
     """A lock beside a file. The holder's name stands in a second file: Windows lets nobody read a locked one."""
@@ -55,17 +62,24 @@ class FolderLock:
         """See ProcessLock. Raises StoreError where no lock file can be made."""
         try:
             self._file.acquire(timeout=timeout)
-            self._name.write_text(who(), "utf-8")
         except Timeout as error:
             raise _busy(self._holder()) from error
         except OSError as error:
-            self._file.release()
-            raise StoreError(f"{self._name}: cannot be written ({error}); check the folder and its space") from error
+            raise StoreError(
+                f"{self._file.lock_file}: cannot be locked ({error}); check the folder and its space"
+            ) from error
+        with suppress(OSError):  # on a full disk the lock holds all the same, without a name
+            self._name.write_text(who(), "utf-8")
 
     def release(self) -> None:
         """See ProcessLock."""
-        self._name.unlink(missing_ok=True)
+        with suppress(OSError):  # as above: without the file's end the lock would never be free again
+            self._name.unlink(missing_ok=True)
         self._file.release()
+
+    @property
+    def connection(self) -> None:
+        """See ProcessLock."""
 
     def _holder(self) -> str:
         try:
@@ -75,40 +89,82 @@ class FolderLock:
 
 
 class ServerLock:
-    """An advisory lock in a PostgreSQL server, held by a connection of its own."""
+    """An advisory lock in a PostgreSQL server, held by a connection of its own, through which the holder writes.
+
+    So where that connection breaks, the server takes back both the lock and what was being written: it never lets
+    another write while the first goes on.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._connection: Connection | None = None
 
+    @property
+    def connection(self) -> Connection | None:
+        """See ProcessLock. Raises StoreError where the connection that held the lock broke."""
+        if self._connection is not None and self._connection.invalidated:
+            raise StoreError(
+                "the connection to the database server broke while writing; what was written before is kept, so check "
+                "that the server runs and do the rest again"
+            )
+        return self._connection
+
     def acquire(self, timeout: float) -> None:
         """See ProcessLock."""
-        deadline = time.monotonic() + timeout
-        connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        connection = self._engine.connect()
         try:
-            while not connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), _SERVER_KEY):
-                if time.monotonic() > deadline:
+            if not _taken(connection, timeout):
+                with connection.begin():
                     raise _busy(self._holder(connection))
-                time.sleep(_POLL)
+        except BusyError:
+            connection.close()
+            raise
         except BaseException:
+            connection.invalidate()  # whether it has the lock is not known; without it, it cannot
             connection.close()
             raise
         self._connection = connection
 
     def release(self) -> None:
         """See ProcessLock."""
-        if self._connection is not None:
-            # The lock ends with the connection, even one that broke meanwhile.
-            self._connection.invalidate()
-            self._connection.close()
-            self._connection = None
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
+            if not connection.invalidated:
+                with connection.begin():
+                    connection.execute(text("SELECT pg_advisory_unlock(:key)"), _SERVER_KEY)
+        except DBAPIError:
+            connection.invalidate()  # the lock ends with its connection
+        except BaseException:
+            connection.invalidate()
+            raise
+        finally:
+            connection.close()
 
     def _holder(self, connection: Connection) -> str:
         asked = text(
             "SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
             " WHERE l.locktype = 'advisory' AND l.granted AND (l.classid::bigint << 32 | l.objid::bigint) = :key"
+            " AND a.datname = current_database() AND l.database = a.datid"
         )
         return connection.scalar(asked, _SERVER_KEY) or "another process"
+
+
+def _taken(connection: Connection, timeout: float) -> bool:
+    """Whether the server gave the lock within ``timeout`` seconds. Those who wait have it in the order they came."""
+    try:
+        with connection.begin():
+            if connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), _SERVER_KEY):
+                return True
+            patience = {"patience": f"{max(int(timeout * 1000), 1)}ms"}
+            connection.execute(text("SELECT set_config('lock_timeout', :patience, true)"), patience)
+            connection.execute(text("SELECT pg_advisory_lock(:key)"), _SERVER_KEY)
+            return True
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+            return False
+        raise
 
 
 class WriterLock:
@@ -119,6 +175,11 @@ class WriterLock:
         self._threads = threading.RLock()
         self._depth = 0
         self._outer = outer
+
+    @property
+    def connection(self) -> Connection | None:
+        """What its holder writes through, see ProcessLock."""
+        return self._outer.connection
 
     @contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[None]:

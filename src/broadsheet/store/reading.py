@@ -174,6 +174,12 @@ class ReaderStore:
                 found.setdefault(event.paper, []).append(event)
         return {int(paper): found[names[int(paper)]] for paper in papers if names[int(paper)] in found}
 
+    def events_with_reason(self, reader: str) -> list[Event]:
+        """A reader's dismissals that named a reason, in order."""
+        with self._reading() as connection:
+            asked = _events(connection, reader).where(s.events.c.because.is_not(None))
+            return [_event(row) for row in connection.execute(asked)]
+
     # Editions
 
     def add_edition(self, edition: Edition) -> Edition:

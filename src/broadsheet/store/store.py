@@ -9,7 +9,7 @@ from types import TracebackType
 
 from sqlalchemy import Connection, Engine, Row, func, select, tuple_
 
-from broadsheet.errors import StoreError
+from broadsheet.errors import ReadOnlyError, StoreError
 from broadsheet.model import (
     Change,
     Identifier,
@@ -34,7 +34,16 @@ from broadsheet.store.codec import (
     unpack,
     unsigned,
 )
-from broadsheet.store.database import any_of, file_of, hold, integrity_problems, make_engine, transaction
+from broadsheet.store.database import (
+    any_of,
+    check_fit,
+    file_of,
+    hold,
+    integrity_problems,
+    make_engine,
+    place_of,
+    transaction,
+)
 from broadsheet.store.lock import FolderLock, ServerLock, WriterLock
 from broadsheet.store.reading import ReaderStore
 from broadsheet.store.reads import papers_by_id, with_relations
@@ -54,7 +63,7 @@ def open_store(url: str, *, read_only: bool = False, timeout: float = DEFAULT_TI
     cannot be opened.
     """
     path = file_of(url)
-    where = str(path) if path else url.rsplit("@", 1)[-1]  # never a password
+    where = place_of(url)
     try:
         engine = make_engine(url, read_only=read_only, timeout=timeout)
     except OSError as error:
@@ -107,6 +116,7 @@ class Store:
             if migrate.version(connection, self.where) == s.SCHEMA_VERSION:
                 return
         with self._writing() as connection:
+            check_fit(connection, self.where)
             migrate.upgrade(connection, self.where)
 
     # Transactions
@@ -118,10 +128,19 @@ class Store:
 
         For who must decide on what is read before writing. Every writing method does it by itself.
         """
+        self.check_writable()
+        return hold(self._lock, self.where, timeout)
+
+    def check_writable(self) -> None:
+        """Raises ReadOnlyError where the library is open for reading only, StoreError where it is closed."""
         self._check_open()
         if self.read_only:
-            raise StoreError(f"{self.where}: opened for reading only; open it for writing to change it")
-        return hold(self._lock, self.where, timeout)
+            raise ReadOnlyError(f"{self.where}: opened for reading only; open it for writing to change it")
+
+    @property
+    def patience(self) -> float:
+        """How many seconds another writer is waited for."""
+        return self._lock.timeout
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -131,7 +150,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with self.writing(), transaction(self.engine, self.where, write=True) as connection:
+        with self.writing(), transaction(self.engine, self.where, write=True, lock=self._lock) as connection:
             yield connection
 
     def _check_open(self) -> None:
@@ -295,11 +314,12 @@ class Store:
             return connection.scalar(select(s.counters.c.value).where(s.counters.c.name == "change")) or 0
 
     def sources(self) -> dict[str, int]:
-        """Number of records by source, most first."""
+        """Number of records by source, most first, equals by name."""
         count = func.count()
-        question = select(s.records.c.source, count).group_by(s.records.c.source).order_by(count.desc())
+        question = select(s.records.c.source, count).group_by(s.records.c.source)
         with self._reading() as connection:
-            return {row.source: row[1] for row in connection.execute(question)}
+            found = [(row.source, row[1]) for row in connection.execute(question)]
+        return dict(sorted(found, key=lambda pair: (-pair[1], pair[0])))  # servers differ in the order of names
 
     def counts(self) -> Counts:
         """How many papers, records and changes there are."""

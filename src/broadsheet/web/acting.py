@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ..errors import InputError, NotFoundError, StoreError
+from ..errors import InputError, NotFoundError, ReadOnlyError, StoreError
 from ..model import Paper, PaperId
 from ..model.reading import Action, EventId, Reader
 from ..signing import ACT_PATH, Order, Verb, verified
@@ -71,6 +71,8 @@ def note_open(site: Site, request: Request, reader: Reader | None, paper: PaperI
         return
     try:
         site.library.daily.act(Action.OPEN, paper, reader.name, wait=0)
+    except ReadOnlyError:
+        return  # of a library that keeps nothing, nothing is lost
     except StoreError as error:
         # The paper can be read all the same: what is lost is a click, while another process writes.
         log.warning("that paper %d was opened could not be noted: %s", paper, error)

@@ -39,6 +39,7 @@ _FILES: dict[int | str, dict[str, Any]] = {
         },
     },
 }
+_NOBODY: dict[int | str, dict[str, Any]] = {401: _SEARCHED[401]}
 _MISSING: dict[int | str, dict[str, Any]] = {**_REFUSED, 404: {"model": ErrorOut, "description": "No such paper."}}
 
 
@@ -129,14 +130,16 @@ def routes(library: LibraryLike, app: FastAPI, site: Site) -> APIRouter:
 
     @router.get(
         "/papers/{identifier:path}/similar",
-        responses=_MISSING,
-        openapi_extra={"parameters": [params.limit_parameter(10, MAX_SIMILAR)]},
+        responses=_MISSING | _NOBODY,
+        openapi_extra={"parameters": [params.limit_parameter(10, MAX_SIMILAR), params.NEAR_PARAMETER]},
     )
     def similar(identifier: str, request: Request) -> SimilarOut:
         """Find the papers nearest in meaning to one."""
         limit = params.parse_limit(request.query_params, default=10, high=MAX_SIMILAR)
+        order = params.near_order(request.query_params, otherwise=params.NEAR_SORTS[0])
+        reader = site.known(request).name if order == params.FOR_YOU else None
         paper_id = _paper_id(library, identifier)
-        return SimilarOut.of(paper_id, library.similar(paper_id, limit=limit))
+        return SimilarOut.of(paper_id, library.similar(paper_id, limit=limit, reader=reader))
 
     @router.get("/papers/{identifier:path}/bibtex", responses=_MISSING)
     def bibtex(identifier: str) -> BibtexOut:

@@ -113,7 +113,9 @@ class ProfileOut(BaseModel):
 class ReasonOut(BaseModel):
     """Why a paper is in an edition."""
 
-    kind: str = Field(description="author, area, venue, keyword, search, similar, words, notice, discovery or newest.")
+    kind: str = Field(
+        description="author, area, venue, keyword, search, similar, words, notice, usual, variety, discovery or newest."
+    )
     text: str
     weight: float = Field(description="Its share of the score, from 0.")
     papers: list[int] = Field(description="The papers it speaks of, such as saved ones.")

@@ -31,6 +31,7 @@ PART_NAMES = {
     "classifier": "what tells your papers from others",
     "lately": "like what you liked lately",
     "lasting": "like what you have liked all along",
+    "newer": "like what you liked lately more than all along",
     "nearest": "like one paper you liked",
     "meaning": "near in meaning to what you liked",
     "words": "words of papers you liked",

@@ -9,12 +9,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ..errors import BusyError, NotFoundError
-from ..feed.archive import bounds, neighbours
+from ..feed.archive import bounds, neighbours, quiet_day
 from ..model.reading import Edition, Reader, Today
 from . import acting, exports, listing, params
 from .daily_views import months_of, sheet, span
 from .params import parse_day, whole_number
 from .site import Page, Site
+from .views import written
 
 SAVED_ON_PAGE = 50
 MOST_SAVED = 100_000
@@ -32,13 +33,18 @@ def front(site: Site, request: Request) -> Response:
     reader = site.reader(request)
     if reader is None:
         return listing.newest_page(site, request, note=NOBODY_NOTE)
-    try:
-        today = site.library.daily.today(reader.name)
-    except BusyError:  # what was printed before can be read all the same
-        today = Today(newest_edition(site, reader), False, BUSY_NOTE)
+    today = todays(site, reader)
     if today.edition is None:
         return listing.newest_page(site, request, reader=reader, note=today.note)
     return _edition_page(site, request, reader, today.edition, today=today)
+
+
+def todays(site: Site, reader: Reader) -> Today:
+    """Today's edition, printed now if it is due; while another process writes, what was printed before."""
+    try:
+        return site.library.daily.today(reader.name)
+    except BusyError:  # that can be read all the same
+        return Today(newest_edition(site, reader), False, BUSY_NOTE)
 
 
 def newest_edition(site: Site, reader: Reader) -> Edition | None:
@@ -53,8 +59,8 @@ def edition(site: Site, request: Request) -> Response:
     reader = site.known(request)
     try:
         found = site.library.daily.edition(day, reader.name)
-    except NotFoundError as error:
-        return _no_edition(site, reader, day, str(error))
+    except NotFoundError:
+        return _no_edition(site, reader, day, _why_none(site, day))
     return _edition_page(site, request, reader, found)
 
 
@@ -77,8 +83,22 @@ def _edition_page(
     )
 
 
+def _why_none(site: Site, day: date) -> str:
+    """Why a day has no edition, as far as that can be told from the day."""
+    today = site.date()
+    if day > today:
+        return "This day is still to come."
+    if quiet := quiet_day(day):
+        return f"{quiet}."
+    return "No edition has been printed today so far." if day == today else "No edition was printed on this day."
+
+
 def _no_edition(site: Site, reader: Reader, day: date, message: str) -> Response:
     previous, following = neighbours(site.library.daily.edition_days(reader.name), day)
+    if near := [written(each) for each in (previous, following) if each]:
+        message += f" The nearest {'is' if len(near) == 1 else 'are'} of {' and '.join(near)}."
+    else:
+        message = "No edition has been printed yet. Open the front page, which prints the first one."
     return site.render(
         "noedition.html",
         status=404,
@@ -106,8 +126,8 @@ def period(kind: str) -> Page:
         reader = site.known(request)
         try:
             found = site.library.daily.period(kind, day, reader.name)
-        except NotFoundError as error:
-            return _no_edition(site, reader, day, str(error))
+        except NotFoundError:
+            return _no_edition(site, reader, day, f"No edition was printed in this {kind}.")
         values: dict[str, Any] = {"title": span(found.first, found.last) if kind == "week" else None}
         papers = [entry.paper.id for _, entry in found.entries]
         return site.render(

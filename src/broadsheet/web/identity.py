@@ -20,6 +20,10 @@ NOBODY = (
     "This site does not know who is reading. Open your own address first; whoever runs this library finds it with "
     "`broadsheet readers link`."
 )
+GONE = (
+    "This address leads to no reader any more: its secret was renewed, or the reader was removed. The new address "
+    "stands on the reader’s page of interests, and `broadsheet readers link` prints it."
+)
 FOREIGN = "This was sent from another site, or by a browser that does not say from where. Nothing was changed."
 _PROXIED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 
@@ -29,6 +33,13 @@ class NobodyError(BroadsheetError):
 
     def __init__(self) -> None:
         super().__init__(NOBODY)
+
+
+class GoneError(BroadsheetError):
+    """A feed was asked for at an address that led to a reader once, or could have."""
+
+    def __init__(self) -> None:
+        super().__init__(GONE)
 
 
 class ForeignError(BroadsheetError):

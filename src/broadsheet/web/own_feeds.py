@@ -15,22 +15,37 @@ from ..model.reading import Edition, Reader, Section
 from . import atom, identity
 from .api_daily_models import TodayOut
 from .daily_views import reason_line
+from .edition_pages import todays
+from .security import ASKED_AGAIN
 from .site import Page, Site
+from .unchanged import unless_known
 from .views import written
 
 EDITIONS = 7  # of which a feed has the papers, so that who looks once a week misses none
 MOST_PAPERS = 200
 UNSEEN = {"cache-control": "private, no-store", "x-robots-tag": "noindex"}
+_GIVEN = re.compile(r"[A-Za-z0-9_-]{32}")  # as the library makes secrets
 _KEY = re.compile(r"front|elsewhere|discovery|(?:area|search)-.{1,200}", re.DOTALL)
 
 
 def _reader(site: Site, request: Request) -> Reader:
-    return identity.by_secret(site.library.daily, request.path_params["secret"])
+    """The reader whose feed this is.
+
+    Raises GoneError where the secret looks like one that was given out: then it was renewed, or its reader is removed,
+    and a program should ask no more. Which secrets there were is kept nowhere, so it tells nothing to who guesses.
+    """
+    secret = request.path_params["secret"]
+    try:
+        return identity.by_secret(site.library.daily, secret)
+    except NotFoundError as error:
+        if _GIVEN.fullmatch(secret):
+            raise identity.GoneError from error
+        raise
 
 
 def enter(site: Site, request: Request) -> Response:
     """Let this browser read as the reader of the address."""
-    reader = _reader(site, request)
+    reader = identity.by_secret(site.library.daily, request.path_params["secret"])
     response = RedirectResponse("/", 303, headers=UNSEEN)
     identity.remember(response, request, reader.secret)
     return response
@@ -48,7 +63,7 @@ def edition_feed(site: Site, request: Request) -> Response:
 def edition_json(site: Site, request: Request) -> Response:
     """Today's edition as JSON, as the API gives it."""
     reader = _reader(site, request)
-    found = TodayOut.of(site.library.daily.today(reader.name))
+    found = TodayOut.of(todays(site, reader))
     return JSONResponse(found.model_dump(mode="json"), headers=UNSEEN)
 
 
@@ -79,7 +94,7 @@ def search_feed(site: Site, request: Request) -> Response:
 def _editions(site: Site, reader: Reader) -> list[Edition]:
     """The newest editions; asking for them prints today's, as a look at the front page does."""
     daily = site.library.daily
-    newest = daily.today(reader.name).edition
+    newest = todays(site, reader).edition
     if newest is None:
         return []
     days = [day for day in daily.edition_days(reader.name)[:EDITIONS] if day < newest.day]
@@ -109,7 +124,7 @@ def _feed(site: Site, request: Request, items: Sequence[atom.Item], *, title: st
     base = str(request.base_url).rstrip("/")
     path = quote(request.scope["path"])  # as an area may be called, which is no address yet
     body = atom.feed(items, title=title, base=base, path=path, page=page, authority=site.authority)
-    return Response(body, media_type=atom.MEDIA_TYPE, headers=UNSEEN)
+    return unless_known(request, Response(body, media_type=atom.MEDIA_TYPE, headers={"cache-control": ASKED_AGAIN}))
 
 
 PAGES: list[tuple[str, Page]] = [

@@ -30,6 +30,7 @@ from . import (
 from .identity import NobodyError
 from .protocol import LibraryLike
 from .site import Page, Site
+from .unchanged import unless_known
 
 MAX_RELATED = 5
 TROUBLE = "_trouble"  # ends the names of details that tell of a failing job, perhaps with names of files
@@ -92,9 +93,9 @@ def _can_order(site: Site, asked: params.SearchRequest, reader: Reader | None) -
     return reader is not None and (asked.sort == params.FOR_YOU or site.library.daily.remembers(reader.name))
 
 
-def _similar(site: Site, paper: Paper) -> tuple[list[Hit], str]:
+def _similar(site: Site, paper: Paper, reader: Reader | None) -> tuple[list[Hit], str]:
     try:
-        return list(site.library.similar(paper.id, limit=8)), ""
+        return list(site.library.similar(paper.id, limit=8, reader=reader.name if reader else None)), ""
     except EncoderUnavailableError:
         return [], "Similar papers are found by their vectors, and nothing here can make vectors at the moment."
 
@@ -117,10 +118,13 @@ def paper(site: Site, request: Request) -> Response:
     found = site.library.paper(params.paper_reference(asked))
     if asked != str(found.id):
         return RedirectResponse(f"/paper/{found.id}", 302)
-    reader = site.reader(request)
+    reader, order = site.reader(request), params.near_order(request.query_params)
+    # Before it is noted that this paper was opened, which says nothing of its neighbours.
+    remembers = reader is not None and site.library.daily.remembers(reader.name)
+    for_you = remembers and order == params.FOR_YOU
+    similar, similar_note = _similar(site, found, reader if for_you else None)
     acting.note_open(site, request, reader, found.id)
     records = site.library.records(found.id)
-    similar, similar_note = _similar(site, found)
     return site.render(
         "paper.html",
         reader=reader,
@@ -133,6 +137,7 @@ def paper(site: Site, request: Request) -> Response:
         related=_related(site, found),
         similar=similar,
         similar_note=similar_note,
+        near_order=(params.FOR_YOU if for_you else params.NEAR_SORTS[0]) if remembers else "",
         bibtex=site.library.bibtex(found.id),
         forms=exports.OF_ONE_PAPER,
     )
@@ -175,7 +180,7 @@ def _atom(site: Site, request: Request, papers: Sequence[Paper], *, title: str, 
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     base = str(request.base_url).rstrip("/")
     body = atom.feed(papers, title=title, base=base, path=path, page=page, authority=site.authority)
-    return Response(body, media_type=atom.MEDIA_TYPE, headers={"cache-control": "no-cache"})
+    return unless_known(request, Response(body, media_type=atom.MEDIA_TYPE, headers={"cache-control": "no-cache"}))
 
 
 def status(site: Site, request: Request) -> Response:

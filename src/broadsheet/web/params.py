@@ -16,6 +16,7 @@ from ..errors import InputError, NotFoundError
 
 FOR_YOU = "for-you"
 SORTS = ("relevance", "newest", "oldest", FOR_YOU)
+NEAR_SORTS = ("relevance", FOR_YOU)
 FACETS = ("venue", "area", "subarea", "year", "code")
 MAX_QUERY = 32_000  # characters; a URL of an HTTP server ends at 64 KiB
 MAX_PAGE = 10_000  # deeper pages are clamped to it, and then to the last one
@@ -159,6 +160,11 @@ def one_of(name: str, text: str, choices: Iterable[str]) -> str:
     return text
 
 
+def near_order(params: QueryParams, otherwise: str = FOR_YOU) -> str:
+    """The order of the papers similar to one: ``relevance`` or ``for-you``. Raises ParameterError."""
+    return one_of("sort", clean(params.get("sort", "")) or otherwise, NEAR_SORTS)
+
+
 def parse_text(params: QueryParams) -> str:
     """The question, cleaned; empty where none was given. Raises ParameterError where it is too long."""
     text = clean(params.get("q", ""))
@@ -298,6 +304,14 @@ EXPORT_PARAMETERS = [
         "Instead of a question: papers by number or any identifier; may be repeated.",
     ),
 ]
+
+
+NEAR_PARAMETER = _parameter(
+    "sort",
+    {"type": "string", "enum": list(NEAR_SORTS), "default": "relevance"},
+    "By nearness alone, or `for-you`: the nearest 200 in the order of nearness and of the reader's memory together; "
+    "where others than this machine can ask, it needs the reader's secret.",
+)
 
 
 def form_parameter(known: Iterable[str]) -> dict[str, Any]:

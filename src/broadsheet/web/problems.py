@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from ..errors import (
     BroadsheetError,
@@ -19,8 +19,9 @@ from ..errors import (
     InputError,
     MissingExtraError,
     NotFoundError,
+    ReadOnlyError,
 )
-from .identity import ForeignError, NobodyError
+from .identity import ForeignError, GoneError, NobodyError
 from .params import MAX_ID
 from .site import Site
 
@@ -31,12 +32,14 @@ HEADINGS = {
     403: "Not from here",
     404: "Not in this library",
     405: "Not done this way",
+    410: "No longer here",
     413: "Too much at once",
     415: "That cannot be read",
     500: "A fault of ours",
     501: "Not installed here",
     503: "Not at this moment",
 }
+HEADING_BY_CODE = {"read_only": "Only for reading"}
 CODES = {
     400: "bad_request",
     403: "foreign",
@@ -52,8 +55,23 @@ MESSAGES = {
     415: "What was sent is in a form that this address does not take: pages take forms, the API application/json.",
 }
 
+READ_ONLY = (
+    "Nothing was changed: this site shows its library for reading only. Whoever runs it can open the library for "
+    "writing, as `broadsheet serve` does."
+)
+
+TOLD: dict[type[BroadsheetError], tuple[int, str]] = {
+    ForeignError: (403, "foreign"),
+    GoneError: (410, "gone"),
+    NotFoundError: (404, "not_found"),
+    MissingExtraError: (501, "missing_extra"),
+    InputError: (400, "bad_request"),
+}
+"""Errors whose own messages are for the reader; the first that fits."""
+
 # The messages of these may name files of the server, so the reader gets a sentence of ours and the log gets theirs.
 PRIVATE: dict[type[BroadsheetError], tuple[int, str, str]] = {
+    ReadOnlyError: (403, "read_only", READ_ONLY),
     BusyError: (503, "busy", "The library is being written to. Try again in a few seconds."),
     IndexDamagedError: (
         503,
@@ -89,10 +107,12 @@ class Problems:
         if request.url.path.startswith("/api/") or request.url.path.endswith("/edition.json"):
             body = {"error": {"code": code, "message": message, "request_id": request_id(request)}}
             return JSONResponse(body, status_code=status)
+        if request.url.path.endswith(".atom"):  # a feed reader shows no page, at most a line
+            return PlainTextResponse(f"{message}\n", status_code=status, headers={"cache-control": "no-cache"})
         return self._site.render(
             "error.html",
             status=status,
-            heading=HEADINGS.get(status, "That did not work"),
+            heading=HEADING_BY_CODE.get(code) or HEADINGS.get(status, "That did not work"),
             message=message,
             request_id=request_id(request),
             back=_review(request) if status < 500 else "",
@@ -107,15 +127,11 @@ class Problems:
             if program:
                 response.headers["www-authenticate"] = "Bearer"
             return response
-        if isinstance(error, ForeignError):
-            return self.refuse(request, 403, "foreign", str(error))
-        if isinstance(error, NotFoundError):
-            return self.refuse(request, 404, "not_found", str(error))
-        if isinstance(error, MissingExtraError):
-            return self.refuse(request, 501, "missing_extra", str(error))
-        if isinstance(error, InputError):
-            return self.refuse(request, 400, "bad_request", str(error))
-        log.error("request %s failed: %s", request_id(request), error, exc_info=error)
+        for kind, (status, code) in TOLD.items():
+            if isinstance(error, kind):
+                return self.refuse(request, status, code, str(error))
+        if not isinstance(error, ReadOnlyError):
+            log.error("request %s failed: %s", request_id(request), error, exc_info=error)
         status, code, message = next(answer for kind, answer in PRIVATE.items() if isinstance(error, kind))
         response = self.refuse(request, status, code, message)
         if status == 503:
@@ -147,7 +163,8 @@ class Problems:
 def _what_is_wrong(error: RequestValidationError) -> str:
     """Which field of a request's body cannot be used, and why."""
     for found in error.errors():
-        place = ".".join(str(part) for part in found["loc"] if part not in ("body", "path", "query")) or "body"
+        parts = found["loc"][1:] if found["loc"][:1] and found["loc"][0] in ("body", "path", "query") else found["loc"]
+        place = ".".join(map(str, parts)) or "body"
         message = str(found["msg"])
         if found.get("ctx", {}).get("le") == MAX_ID:
             message = "is larger than any number here"

@@ -44,6 +44,10 @@ class DailyLike(Protocol):
         """Follow something, as a person wrote it; raises InputError where it says nothing."""
         ...
 
+    def meant(self, interest: Interest) -> Sequence[str]:
+        """Sentences: how many papers of the library an interest means, and what may be wrong with it."""
+        ...
+
     def unfollow(self, interest: Interest, name: str = "") -> Reader:
         """Follow something no longer."""
         ...
@@ -194,8 +198,8 @@ class LibraryLike(Protocol):
         """What each source said about a paper."""
         ...
 
-    def similar(self, paper_id: PaperId, limit: int = 10) -> Sequence[Hit]:
-        """The papers nearest in meaning, best first."""
+    def similar(self, paper_id: PaperId, limit: int = 10, *, reader: str | None = None) -> Sequence[Hit]:
+        """The papers nearest in meaning, best first; for a ``reader`` by that reader's memory, too."""
         ...
 
     def newest(self, limit: int = 60, before: tuple[date | None, PaperId] | None = None) -> Sequence[Paper]:

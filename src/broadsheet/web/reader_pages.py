@@ -11,10 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..errors import InputError, NotFoundError
+from ..feed.options import told_weights
+from ..feed.profile import normalised, same_interest
 from ..model.reading import Interest, InterestKind, MemoryView, Reader, Section
 from . import identity, params
 from .acting import Post, see
-from .daily_views import bars
+from .daily_views import INTEREST_NAMES, bars, part_name
 from .edition_pages import newest_edition
 from .forms import Form
 from .params import ParameterError
@@ -44,7 +46,19 @@ _BETWEEN = re.compile(r"[\s,;]+")
 
 def interests(site: Site, request: Request) -> Response:
     """What the paper thinks you like."""
-    return _page(site, request, site.known(request), note=_note(request))
+    reader = site.known(request)
+    return _page(site, request, reader, note=" ".join([_note(request), *_meant(site, request, reader)]).strip())
+
+
+def _meant(site: Site, request: Request, reader: Reader) -> list[str]:
+    """What there is to say of what was just followed or muted; the address has only its place among the others."""
+    done = request.query_params.get("done", "")
+    held = {"follow": reader.profile.follows, "mute": reader.profile.mutes}.get(done, ())
+    place = request.query_params.get("n", "")
+    if not (place.isascii() and place.isdigit() and len(place) < 6 and 0 < int(place) <= len(held)):
+        return []
+    interest = held[int(place) - 1]
+    return [f"{INTEREST_NAMES[interest.kind]} “{interest.value}”:", *site.library.daily.meant(interest)]
 
 
 def _note(request: Request) -> str:
@@ -100,11 +114,13 @@ def _lists(view: MemoryView) -> list[tuple[str, str, list[Any]]]:
     return [(title, kind.value, bars(weights, MOST_BARS)) for title, kind, weights in found if weights]
 
 
-def _emphasis(view: MemoryView, reader: Reader) -> list[tuple[str, float, float | None]]:
-    """Parts of the score: (name, the reader's emphasis, the weight in use)."""
+def _emphasis(view: MemoryView, reader: Reader) -> list[tuple[str, str, float, float | None]]:
+    """Parts of the score: (name, what it is called, the reader's emphasis, the weight in use)."""
     chosen = dict(reader.profile.emphasis)
     names = dict.fromkeys([*view.parts, *chosen])
-    return [(name, chosen.get(name, 1.0), view.parts.get(name)) for name in names]
+    weights = told_weights(view.parts)
+    told = {name: "newer" if name == "lasting" and "newer" in weights else name for name in names}
+    return [(name, part_name(told[name]), chosen.get(name, 1.0), weights.get(told[name])) for name in names]
 
 
 def export(site: Site, request: Request) -> Response:
@@ -128,8 +144,14 @@ def _changing(method: str, anchor: str) -> Post:
     """The form that calls one of ``follow``, ``unfollow``, ``mute`` and ``unmute``."""
 
     def handler(site: Site, request: Request, form: Form, reader: Reader) -> Response:
-        getattr(site.library.daily, method)(form.interest(), reader.name)
-        return _done(method, anchor)
+        wanted = form.interest()
+        profile = getattr(site.library.daily, method)(wanted, reader.name).profile
+        held = {"follow": profile.follows, "mute": profile.mutes}.get(method)
+        if held is None:
+            return _done(method, anchor)
+        spelled = normalised(wanted)
+        place = next((n for n, one in enumerate(held, 1) if same_interest(one, spelled)), len(held))
+        return _done(method, anchor, n=place)
 
     return handler
 

@@ -29,6 +29,8 @@ HEADERS = {
 
 SECRET_ADDRESSES = "/r/"
 """Addresses below this hold a reader's secret: they are told to nobody, neither by a browser nor in a log."""
+ASKED_AGAIN = "private, no-cache"
+"""What a feed says of itself: its reader's program may keep it, no other cache may, and it is asked for each time."""
 SECRET_HEADERS = {"referrer-policy": "no-referrer", "cache-control": "private, no-store", "x-robots-tag": "noindex"}
 
 ANSWERS = "/api/"
@@ -96,7 +98,8 @@ class Shell:
                 started = True
                 headers = MutableHeaders(scope=message)
                 if scope["path"].startswith(SECRET_ADDRESSES):
-                    headers.update(SECRET_HEADERS)
+                    own = headers.get("cache-control", "")
+                    headers.update(SECRET_HEADERS | ({"cache-control": own} if own == ASKED_AGAIN else {}))
                 if scope["path"].startswith(ANSWERS):
                     headers.setdefault("cache-control", "private, no-cache")
                     headers.add_vary_header("cookie, authorization")

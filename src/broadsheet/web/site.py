@@ -8,9 +8,11 @@ from collections.abc import Callable
 from datetime import date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -39,6 +41,22 @@ def _version() -> str:
 VERSION = _version()
 
 
+class _Compiled(BytecodeCache):
+    """Compiles each template once in a process, however many sites it makes; a changed one is compiled again."""
+
+    def __init__(self) -> None:
+        self._code: dict[tuple[str, str], CodeType | None] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._code[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
 class Site:
     """What all pages share. ``local`` says whether only this machine can ask: then nobody need say who is reading.
 
@@ -62,6 +80,7 @@ class Site:
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            bytecode_cache=_COMPILED,
         )
         self._templates.filters.update(views.FILTERS | facts.FILTERS | daily_views.FILTERS | screening_views.FILTERS)
         self._templates.globals.update(views.GLOBALS | daily_views.GLOBALS | screening_views.GLOBALS)
