@@ -9,23 +9,21 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from broadsheet.errors import InputError, NotFoundError
-from broadsheet.model import Identifier, Scheme
 from broadsheet.model.screening import (
     Agreement,
     Chosen,
     Conflict,
-    Criterion,
     CurvePoint,
-    GuaranteeClass,
-    Highlight,
     Label,
     Offer,
     Plan,
     PoolRecord,
     PoolSummary,
+    PossibleRepeat,
     PrismaCounts,
     Review,
     ReviewEvent,
@@ -33,43 +31,17 @@ from broadsheet.model.screening import (
     ReviewProgress,
     Sharing,
     Stage,
+    Standing,
     StoppingPlan,
     StopReport,
 )
+from tests.fake_pool import PLAN, PNG, SVG, highlights, pool, report, thumb
 
 if TYPE_CHECKING:
     from tests.fake_library import FakeLibrary
 
 BEGUN = datetime(2026, 6, 1, 8, 0, tzinfo=UTC)
 K = ReviewEventKind
-HOSTILE = 'Walks <script>alert(1)</script> & "bounds"'
-CHINESE = "压缩感知中稀疏恢复的界"
-SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 420" width="680" height="420">'
-    '<rect width="680" height="420" fill="#fff"/>'
-    '<rect x="40" y="30" width="300" height="60" fill="none" stroke="#000"/>'
-    '<text x="60" y="65" font-size="16">Records identified (n = 12)</text></svg>'
-)
-PNG = b"\x89PNG\r\n\x1a\n made up"
-ABSTRACT = (
-    "Background: A seeded walk on a sparse graph visits most vertices early. Whether the rest is ever reached has been "
-    "argued about since the first such walk was drawn.\nMethods: We compared 40 walks of 1,000 steps with random "
-    "restarts against walks without, and measured how many vertices were left.\nResults: Restarts left fewer vertices "
-    "(12 of 1,000 against 96 of 1,000), and the sparse parts were reached first.\nConclusions: Random restarts are "
-    "worth their price wherever a graph has sparse parts, and a bound on what was missed can be given at any step."
-)
-PLAN = Plan(
-    question="Do random restarts help walks on sparse graphs to reach every vertex?",
-    criteria=(
-        Criterion("GRAPH", "Walks on sparse graphs", excludes=False),
-        Criterion("RESTART", "Compares walks with and without restarts", excludes=False),
-        Criterion("DENSE", "Dense graphs only"),
-        Criterion("NODATA", "No measurements of its own"),
-        Criterion("SURVEY", "A survey of other work"),
-    ),
-    terms=("sparse", "restarts", "-survey"),
-    stopping=StoppingPlan(target=0.9, advantage=3),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,40 +58,6 @@ class Screened:
     note: str = ""
 
 
-def pool() -> list[PoolRecord]:
-    """Twelve records: with markup, in Chinese, without title, without abstract, and one that repeats another."""
-    authors = ("Emmy Noether", "Paul Erdős", "Sofia Kovalevskaya")
-    doi = (Identifier(Scheme.DOI, "10.1000/walks.1"),)
-    found = [
-        PoolRecord(
-            1, "Random restarts of walks on sparse graphs", ABSTRACT, authors, 2021, "Journal of Lost Walks", doi
-        ),
-        PoolRecord(2, HOSTILE, "An abstract with <b>markup</b> & an ampersand.", authors[:1], 2019),
-        PoolRecord(
-            3, CHINESE, "本文研究稀疏恢复的界，并给出随机重启的实验。" * 6, ("祖冲之", "刘徽"), 2020, "计算数学"
-        ),
-        PoolRecord(4, "", "Only an abstract came with this record about sparse walks.", year=2018),
-        PoolRecord(5, "A survey of sparse walks without an abstract", "", authors, 2015),
-        PoolRecord(6, "Random restarts of walks on sparse graphs.", "", authors, 2021, twin=1, source="b.ris"),
-    ]
-    for number in range(7, 13):
-        found.append(
-            PoolRecord(
-                number,
-                f"Measured walks, part {number}: sparse and dense graphs beside each other",
-                ABSTRACT,
-                authors[: number % 3 + 1],
-                2000 + number,
-                "Annals of Steps",
-                keywords=("walks", "restarts"),
-                source="hits.ris",
-                key=f"entry {number}",
-                note="seen before" if number == 9 else "",
-            )
-        )
-    return found
-
-
 @dataclass
 class FakeScreening:
     """Does what ``library.screening`` promises, in memory. ``done`` lists what was called that changes something."""
@@ -129,6 +67,8 @@ class FakeScreening:
     pools: dict[int, list[PoolRecord]] = field(default_factory=dict)
     events_: dict[int, list[ReviewEvent]] = field(default_factory=dict)
     sent: list[tuple[str, bytes]] = field(default_factory=list)
+    wants_audit: bool = False
+    overtaken: str = ""
     report: StopReport | None = None
     read_only: bool = False
     clock: datetime = BEGUN
@@ -160,6 +100,15 @@ class FakeScreening:
 
     def reviews(self) -> list[Review]:
         return list(self.reviews_.values())
+
+    def standings(self) -> list[Standing]:
+        found = []
+        for review in self.reviews_.values():
+            events, now = self.events_[review.id], self.progress(review.id)
+            ends = [e.kind for e in events if e.kind in (K.STOP, K.REOPEN)]
+            numbers = (now.records, now.repeats, now.read, now.found, now.conflicts)
+            found.append(Standing(review, *numbers, events[-1].moment if events else None, ends[-1:] == [K.STOP]))
+        return found
 
     def review(self, name: str | int) -> Review:
         if self.library.fault:
@@ -295,6 +244,27 @@ class FakeScreening:
         review = self.review(name)
         return self._keep(review, K.TWIN, screener, record=number, other=self._record(review, other).number)
 
+    def different(self, name: str | int, record: int, other: int, screener: str = "") -> ReviewEvent:
+        return self._keep(self.review(name), K.DIFFERENT, screener, record=record, other=other)
+
+    def possible_repeats(self, name: str | int, *, limit: int = 50, offset: int = 0) -> list[PossibleRepeat]:
+        """Records whose titles begin alike, and of which nobody said anything."""
+        review = self.review(name)
+        firsts = [record for record in self.pools[review.id] if not record.twin and record.title]
+        said = {frozenset((e.record, e.other)) for e in self.events_[review.id] if e.kind in (K.TWIN, K.DIFFERENT)}
+        found = [
+            PossibleRepeat(one, other, 0.9, "The titles differ in a number.")
+            for one, other in combinations(firsts, 2)
+            if one.title[:14] == other.title[:14] and frozenset((one.number, other.number)) not in said
+        ]
+        return found[offset : offset + limit]
+
+    def named(self, name: str | int, key: str, *, limit: int = 20) -> list[PoolRecord]:
+        records = self.pools[self.review(name).id]
+        found = [r for r in records if key == str(r.number) or any(i.value in key for i in r.identifiers)]
+        words = key.lower().split()
+        return (found or [r for r in records if all(word in r.title.lower() for word in words)])[:limit]
+
     def apart(self, name: str | int, number: int, screener: str = "") -> ReviewEvent:
         return self._keep(self.review(name), K.APART, screener, record=number)
 
@@ -406,10 +376,27 @@ class FakeScreening:
         held = [(record, found.own if blinded else found.label) for record, found in seen]
         return [record for record, label in held if label in (None, Label.LATER)]
 
-    def next(
+    def audit_due(
         self, name: str | int, screener: str = "", *, stage: Stage = Stage.ABSTRACT, mode: str = "auto"
+    ) -> bool:
+        begun = any(event.kind is K.AUDIT for event in self.events_[self.review(name).id])
+        return not begun and (mode == "audit" or (mode == "auto" and self.wants_audit))
+
+    def next(
+        self,
+        name: str | int,
+        screener: str = "",
+        *,
+        stage: Stage = Stage.ABSTRACT,
+        mode: str = "auto",
+        begin: bool = True,
     ) -> Offer | None:
         review = self.review(name)
+        if self.audit_due(name, screener, stage=stage, mode=mode):
+            if mode == "audit" and not begin:
+                raise InputError("no audit has begun")
+            if begin:
+                self._keep(review, K.AUDIT, screener, stage=stage)
         unread = self._open(review, stage, screener)
         unread.sort(key=lambda r: any(e.record == r.number for e in self._standing(review, stage)))
         if not unread or stage is Stage.FULL_TEXT:
@@ -421,7 +408,7 @@ class FakeScreening:
 
     def look(self, name: str | int, number: int, screener: str = "", *, stage: Stage = Stage.ABSTRACT) -> Offer:
         record = self._record(self.review(name), number)
-        title, abstract = (tuple(_highlights(text)) for text in (record.title, record.abstract))
+        title, abstract = (tuple(highlights(text)) for text in (record.title, record.abstract))
         return Offer(record, Chosen.MANUAL, title_highlights=title, abstract_highlights=abstract)
 
     def progress(
@@ -451,12 +438,16 @@ class FakeScreening:
             labels.count(Label.LATER),
             sum(s.conflict for s in seen),
             "done" if done else "ranked",
-            self.report or _report(found, len(firsts) - read),
-            others=(_thumb(),),
+            self.report or report(found, len(firsts) - read),
+            superseded=self.overtaken,
+            others=(thumb(),),
             curve=tuple(points) if curve else (),
             methods=f"We screened {read} of {len(firsts)} records.",
             model="nb-logistic/tfidf@2",
         )
+
+    def superseded(self, name: str | int, screener: str | None = None, *, stage: Stage = Stage.ABSTRACT) -> str:
+        return self.overtaken
 
     def conflicts(self, name: str | int, *, stage: Stage = Stage.ABSTRACT) -> list[Conflict]:
         review = self.review(name)
@@ -492,34 +483,3 @@ class FakeScreening:
         review = self.review(name)
         yield f"{form} of {review.name}{', only ' + only.value if only else ''}\n".encode()
         yield from (f"{record.number}\t{record.title}\n".encode() for record in self.pools[review.id])
-
-
-def _highlights(text: str) -> Iterator[Highlight]:
-    for word, weight, origin in (
-        ("sparse", 0.9, "reader"),
-        ("survey", -0.8, "reader"),
-        ("walks", 0.5, "model"),
-        ("dense", -0.4, "model"),
-        ("稀疏", 0.7, "reader"),
-    ):
-        if (at := text.find(word)) >= 0:
-            yield Highlight(at, at + len(word), weight, origin)
-    if (at := text.find("Results:")) >= 0:
-        yield Highlight(at, text.find("\n", at), 0.6, "sentence")
-
-
-def _report(found: int, unread: int) -> StopReport:
-    assumption = "from here on the ranking finds relevant records at least 3 times as fast as random reading"
-    shared: dict[str, Any] = {"target": 0.9, "confidence": 0.95, "assumption": assumption, "wants": "ranked"}
-    kind = GuaranteeClass.ASSUMPTION
-    if not found:
-        return StopReport(
-            "rank-advantage", kind, False, "No estimate is possible: nothing relevant was found.", **shared
-        )
-    sentence = f"Recall is at least 83 % with 95 % confidence, assuming that {assumption}; {unread} more for 90 %."
-    return StopReport("rank-advantage", kind, False, sentence, recall=0.834, missing=2, further=unread, **shared)
-
-
-def _thumb() -> StopReport:
-    sentence = "4 irrelevant in a row of the 50 that were set."
-    return StopReport("irrelevant-in-a-row", GuaranteeClass.NONE, False, sentence, 0.9, 0.95)

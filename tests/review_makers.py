@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from broadsheet.model import Identifier, Scheme
+from broadsheet.model import Identifier, Link, LinkKind, Scheme
 from broadsheet.model.screening import (
     Chosen,
     Criterion,
@@ -87,6 +87,10 @@ pool_records = st.builds(
     twin=numbers,
     label=st.none() | st.sampled_from(Label),
     note=words,
+    kind=words,
+    published=words,
+    links=_some(st.builds(Link, st.sampled_from(LinkKind), words)),
+    details=_some(st.tuples(words, words)),
 )
 review_events = st.builds(
     ReviewEvent,

@@ -170,15 +170,6 @@ def test_adding_from_the_library(call: Call, home: Path, tmp_path: Path) -> None
     assert call("screen", "add", "boats", "--paper", "999").code == 1
 
 
-def test_what_is_known_before(boats: Call) -> None:
-    done = boats("screen", "prior", "boats", "include", "1", "99", "6")
-    assert done.out == "Known before screening: 2 to include.\n"
-    assert "no record 99" in done.err
-    assert done.code == 1
-    listed = boats("screen", "records", "boats", "--label", "prior", "--json").json
-    assert [found["record"]["number"] for found in listed] == [1, 6]
-
-
 # --- one record at a time
 
 
@@ -215,16 +206,6 @@ def test_undo(boats: Call) -> None:
     assert boats("screen", "undo", "boats", "--json").json is None
     assert boats("screen", "undo", "boats", "--event", "4").code == 0
     assert boats("screen", "records", "boats", "--label", "include", "--json").json[0]["record"]["number"] == 1
-
-
-def test_twins(boats: Call) -> None:
-    boats("screen", "decide", "boats", "1", "include")
-    assert boats("screen", "twin", "boats", "6", "1").out == "Record 6 repeats record 1.\n"
-    listed = boats("screen", "records", "boats", "--limit", "6").out.splitlines()
-    assert listed[6].split()[:3] == ["6", "include", "(repeat)"]
-    assert listed[-1] == "For more: --after 6"
-    assert boats("screen", "apart", "boats", "6").out == "Record 6 stands alone.\n"
-    assert len(boats("screen", "records", "boats", "--label", "include", "--json").json) == 1
 
 
 def test_records_by_words(boats: Call) -> None:

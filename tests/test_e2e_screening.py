@@ -11,7 +11,8 @@ import pytest
 from broadsheet.model.screening import Chosen, CurvePoint, Label, ReviewEventKind, ReviewProgress
 from tests.browsing import CONTRASTS, PHONE, Visit, launched, served, visiting
 from tests.fake_library import FakeLibrary
-from tests.fake_screening import CHINESE, PLAN, FakeScreening, pool
+from tests.fake_pool import CHINESE, PLAN, pool
+from tests.fake_screening import FakeScreening
 
 pytestmark = pytest.mark.browser
 
@@ -19,6 +20,7 @@ SCREEN = "/reviews/1/screen"
 PATHS = (
     *("/reviews", "/reviews/1", "/reviews/1/settings", "/reviews/1/screen/2?was=1", "/reviews/1/screen/3"),
     *("/reviews/1/records", "/reviews/1/records/1", "/reviews/1/history", "/reviews/1/conflicts", "/reviews/2"),
+    *("/reviews/1/repeats", "/reviews/1/known?q=walks%0A8%0Anobody+wrote+this", "/reviews/1/screen?mode=audit"),
     *("/reviews/1/agreement", "/reviews/1/prisma", "/reviews/1/export", "/reviews/1/screen?end=1"),
 )
 
@@ -163,6 +165,7 @@ def test_a_page_left_open_labels_only_its_own_record(visit: Visit, desk: FakeScr
     desk.decide(1, 1, Label.EXCLUDE, "ada", offer=desk.look(1, 1))
     press(page, "i")
     assert decided(desk) == [(1, "exclude")]
+    page.wait_for_selector(".notices [role=alert]")
     assert "Somebody else decided this record meanwhile" in page.inner_text(".notices")
     press(page, "i")
     assert decided(desk) == [(1, "exclude"), (1, "include")]
@@ -194,7 +197,8 @@ def test_everything_works_without_javascript(visit: Visit, desk: FakeScreening) 
 
 
 @pytest.mark.parametrize("visit", [PHONE], indirect=True)
-def test_on_a_phone_the_buttons_stay_at_the_thumb_and_hide_nothing(visit: Visit, desk: FakeScreening) -> None:
+def test_on_a_phone_reasons_and_buttons_stay_at_the_thumb_and_hide_nothing(visit: Visit, desk: FakeScreening) -> None:
+    desk.pools[1][6] = replace(pool()[6], abstract="A long abstract. " * 300)
     page = visit.go("/reviews/1/screen/7")
     for _ in range(2):
         for value in ("include", "exclude", "later"):
@@ -202,17 +206,75 @@ def test_on_a_phone_the_buttons_stay_at_the_thumb_and_hide_nothing(visit: Visit,
             assert 844 - 90 < box["y"] < box["y"] + box["height"] <= 844
             assert box["height"] >= 44
             assert box["width"] >= 64
+        reason = page.locator(".criterion").first.bounding_box()
+        assert 844 - 220 < reason["y"] < page.locator("button[value=include]").bounding_box()["y"], "above the buttons"
+        assert reason["height"] >= 44
+        note = page.locator("#note").bounding_box()
+        assert reason["y"] < note["y"] < 844
         page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
-    bar = page.locator(".buttons").bounding_box()
+    bar = page.locator(".deciding").bounding_box()
+    assert bar["height"] < 844 / 4, "most of the screen is the record's"
     foot = page.locator(".foot").bounding_box()
     assert foot["y"] + foot["height"] <= bar["y"] + 1, "the last line can be read"
     for selector in (".abstract", ".criterion >> nth=4", "#note", ".reviewnav", ".modes", ".keywords"):
         assert page.locator(selector).is_visible()
+    page.tap(".brief summary")
+    assert "Exclude if: Dense graphs only" in page.inner_text(".brief")
     page.tap(".criterion >> nth=2")
     page.tap("button[value=exclude]")
     page.wait_for_selector(".notices .note")
     assert decided(desk) == [(7, "exclude")]
     assert desk.events_[1][-1].reasons == ("DENSE",)
+
+
+@pytest.mark.parametrize("visit", [PHONE | {"viewport": {"width": 844, "height": 390}}], indirect=True)
+def test_on_a_phone_that_lies_the_record_keeps_half_of_the_screen(visit: Visit, desk: FakeScreening) -> None:
+    page = visit.go("/reviews/1/screen/7")
+    bar = page.locator(".deciding").bounding_box()
+    assert bar["y"] > 390 / 2
+    assert page.locator("button[value=include]").bounding_box()["y"] < 390 - 44
+
+
+def test_where_the_server_is_gone_nothing_is_lost_and_it_is_tried_again(visit: Visit, desk: FakeScreening) -> None:
+    page = visit.page
+    page.clock.install()
+    visit.go(SCREEN)
+    page.check("input[value=DENSE]")
+    page.fill("#note", "only dense ones")
+    page.keyboard.press("Escape")
+    page.route("**/decide", lambda route: route.abort())
+    page.keyboard.press("e")
+    page.locator(".toast", has_text="Not kept yet").wait_for()
+    assert page.input_value("#note") == "only dense ones"
+    assert decided(desk) == []
+    page.unroute("**/decide")
+    with page.expect_navigation():
+        page.clock.fast_forward(2_500)
+    assert decided(desk) == [(1, "exclude")]
+    assert (desk.events_[1][-1].note, desk.events_[1][-1].reasons) == ("only dense ones", ("DENSE",))
+
+
+def test_after_some_tries_the_decision_is_to_be_sent_by_hand(visit: Visit, desk: FakeScreening) -> None:
+    page = visit.page
+    page.clock.install()
+    visit.go(SCREEN)
+    page.route("**/decide", lambda route: route.abort())
+    with page.expect_event("requestfailed"):
+        page.keyboard.press("i")
+    for _ in range(4):
+        page.locator(".toast", has_text="Not kept yet").wait_for()
+        with page.expect_event("requestfailed"):
+            page.clock.fast_forward(2_500)
+    page.locator(".toast", has_text="Not kept: the server").wait_for()
+    page.unroute("**/decide")
+    press(page, "i")
+    assert decided(desk) == [(1, "include")]
+
+
+def test_the_keys_are_told_by_a_button_too(visit: Visit) -> None:
+    page = visit.go(SCREEN)
+    page.click("button[data-keys]")
+    assert "include the record" in page.inner_text("#keys")
 
 
 @pytest.mark.parametrize("visit", [PHONE, {"viewport": {"width": 700, "height": 900}}, {}], indirect=True)
@@ -235,6 +297,36 @@ def test_all_text_has_the_contrast_of_wcag_aa(visit: Visit, desk: FakeScreening)
         length, _, too_faint = visit.go(path).evaluate(CONTRASTS)
         assert length > 100
         assert too_faint == [], path
+
+
+UNNAMED = """() => [...document.querySelectorAll(
+    "input:not([type=hidden]), select, textarea, progress, [role=region], nav")]
+  .filter((e) => !(e.labels && e.labels.length) && !e.getAttribute("aria-label")
+    && !document.getElementById(e.getAttribute("aria-labelledby")))
+  .map((e) => e.outerHTML.slice(0, 80))
+  .concat([...document.querySelectorAll("button, a")].filter((e) => !e.textContent.trim()).map((e) => e.outerHTML))"""
+
+
+def test_every_field_bar_and_region_has_a_name_for_who_listens(visit: Visit, desk: FakeScreening) -> None:
+    desk.decide(1, 1, Label.INCLUDE, "me", offer=desk.look(1, 1))
+    for path in PATHS:
+        assert visit.go(path).evaluate(UNNAMED) == [], path
+
+
+def test_what_is_printed_is_the_record_and_the_statement(visit: Visit, desk: FakeScreening) -> None:
+    desk.decide(1, 1, Label.INCLUDE, "me", offer=desk.look(1, 1))
+    visit.page.emulate_media(media="print")
+    page = visit.go("/reviews/1/screen/7")
+    assert page.locator(".abstract").is_visible()
+    for selector in (".deciding", ".reviewnav", ".modes"):
+        assert not page.locator(selector).is_visible(), selector
+    page = visit.go("/reviews/1")
+    assert page.locator(".sentence").is_visible()
+    assert page.locator(".curve").is_visible()
+    for selector in (".fills", ".actions", ".lookup"):
+        assert not page.locator(selector).first.is_visible(), selector
+    background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert background == "rgb(255, 255, 255)"
 
 
 def test_the_curve_is_drawn_in_the_colours_of_the_page(visit: Visit, desk: FakeScreening) -> None:

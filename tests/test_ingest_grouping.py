@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import permutations
 
 import orjson
@@ -210,8 +211,13 @@ def test_pool_record_is_plain() -> None:
         keywords=("bees", "bees", " "),
         links=(Link(LinkKind.PDF, "https://a.org/x.pdf"), Link(LinkKind.PAGE, "https://a.org/x")),
         key="k1",
+        kind="article",
+        published=date(2019, 5, 1),
+        month_only=True,
+        details=(("volume", "7"), ("label", "0"), ("file", "/home/ann/x.pdf"), ("note", "mine\nExport Date: today")),
     )
-    made = pool_record(Labelled(came, Label.EXCLUDE, "mine", ("no bees", "too old")), 7, "hits.ris", twin=3, paper=9)
+    read = Labelled(came, Label.EXCLUDE, "mine", ("no bees", "too old"), remarks=("Export Date: today",))
+    made = pool_record(read, 7, "hits.ris", twin=3, paper=9)
     assert made == PoolRecord(
         number=7,
         title="On slow bees & α",
@@ -228,12 +234,24 @@ def test_pool_record_is_plain() -> None:
         twin=3,
         label=Label.EXCLUDE,
         note="mine\nReasons: no bees; too old",
+        kind="article",
+        published="2019-05",
+        links=(Link(LinkKind.PDF, "https://a.org/x.pdf"),),
+        details=(("volume", "7"), ("note", "Export Date: today")),
     )
 
 
 def test_derived_titles_are_left_empty() -> None:
     came = record("We watch bees", abstract="We watch bees. They hum.", title_derived=True)
     assert pool_record(Labelled(came), 1, "x").title == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["[No abstract available]", "No abstract available.", "N/A", "[Abstract not available]"]
+)
+def test_what_says_that_there_is_no_abstract_is_none(text: str) -> None:
+    assert pool_record(Labelled(record("Bees", abstract=text)), 1, "x").abstract == ""
+    assert pool_record(Labelled(record("Bees", abstract=f"{text} in bees")), 1, "x").abstract == f"{text} in bees"
 
 
 def test_contradictions_are_said() -> None:

@@ -29,6 +29,7 @@ from broadsheet.learn.screening import (
 from broadsheet.learn.screening.evidence import explained, sentences
 from broadsheet.learn.screening.features import centred, keyword_rows, tokens
 from broadsheet.learn.screening.queriers import Pool
+from broadsheet.learn.screening.turns import Beside, in_turns
 
 PARTS = (Even(), Ratio(3.0), Prevalence(), NaiveBayes(), SupportVectors(), Words(), MaxRelevance(), Uncertainty())
 PARTS += (Random(4), Mixed(0.9, "uncertainty", 2), Anchors(within="uncertainty"))
@@ -305,3 +306,42 @@ def test_function_words_and_numbers_count_but_are_not_shown() -> None:
     marked = {texts[0].split("\n")[0][s.start : s.end] for s in shown.title}
     marked |= {texts[0].split("\n")[1][s.start : s.end] for s in shown.abstract}
     assert marked == {"trials", "drugs"}
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 5), min_size=12, max_size=12), min_size=1, max_size=3),
+    st.integers(0, 2),
+    st.integers(2, 12),
+)
+def test_in_turns_no_record_comes_later_than_its_best_place_times_the_lists(
+    scores: list[list[int]], first: int, unread: int
+) -> None:
+    tie, indices = np.random.default_rng(0).permutation(12), np.arange(12)[-unread:]
+    lists = [np.array(one, float) + tie * 1e-6 for one in scores]
+    joined = in_turns(lists, indices, tie, first % len(lists))
+
+    def places(values: np.ndarray) -> np.ndarray:
+        return (values[indices][None, :] > values[indices][:, None]).sum(axis=1)
+
+    best = np.min([places(one) for one in lists], axis=0)
+    assert (places(joined) < len(lists) * (best + 1)).all()
+
+
+def test_who_begins_has_the_first_place() -> None:
+    lists = [np.array([3.0, 2.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 3.0])]
+    tie = indices = np.arange(4)
+    assert np.argsort(-in_turns(lists, indices, tie, 0)).tolist() == [0, 3, 1, 2]
+    assert np.argsort(-in_turns(lists, indices, tie, 1)).tolist() == [3, 0, 2, 1]
+
+
+def test_words_beside_vectors_are_learned_as_one_matrix() -> None:
+    draw = np.random.default_rng(5)
+    words = sparse.random(40, 30, 0.2, format="csr", random_state=5)
+    vectors = draw.normal(size=(40, 6)) / 3
+    relevant, weights = draw.random(40) < 0.3, draw.random(40) + 0.5
+    beside = Beside(words, vectors)
+    whole = np.hstack([words.toarray(), vectors])
+    one, other = SupportVectors().fit(beside[np.arange(40)], relevant, weights), SupportVectors()
+    other.fit(whole, relevant, weights)
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-4)
+    np.testing.assert_allclose(one.decision_function(beside), other.decision_function(whole), atol=1e-4)

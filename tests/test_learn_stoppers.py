@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -24,89 +24,23 @@ from broadsheet.learn.stoppers import (
     Stopper,
     Trail,
     TwoPhase,
-    Watch,
     stopper_from_record,
     stopper_of,
 )
-from broadsheet.learn.trail import percent
+from broadsheet.learn.trail import FURTHER, NO_BOUND, Said, percent, strongest
 from broadsheet.model.screening import STOPPING_RULES, Chosen, GuaranteeClass, StoppingPlan
 from broadsheet.stats import needed
-
-ALL: list[Stopper] = [
-    DistributionFree(),
-    RankAdvantage(advantage=3.0, guard=False),
-    IrrelevantInARow(20),
-    Budget(30),
-    Chao(),
-    HypergeometricRanked(),
-    TwoPhase(),
-]
-JOINT: list[Stopper] = [AllOf((IrrelevantInARow(5), RankAdvantage())), AnyOf((Budget(9), DistributionFree(0.9, 0.9)))]
-
-
-def ranked(labels: Sequence[int], records: int, priors: int = 1) -> Trail:
-    """So many relevant priors, then ranked reading."""
-    known = [Step(Chosen.PRIOR, True, records - n) for n in range(priors)]
-    read = [Step(Chosen.RANKED, bool(label), records - priors - n, rank=0) for n, label in enumerate(labels)]
-    return Trail(records, known + read)
-
-
-class Reading:
-    """A review read as the rule wishes: ``order`` is the ranking, the audit's order is drawn by ``rng``."""
-
-    def __init__(self, relevant: np.ndarray, order: Sequence[int], rng: np.random.Generator) -> None:
-        self.relevant, self.unread, self.rng = relevant, list(order), rng
-        self.places: dict[int, int] = {}
-        self.queue: list[int] = []
-        self.steps: list[Step] = []
-
-    def prior(self, watch: Watch) -> None:
-        index = next(i for i in self.unread if self.relevant[i])
-        self._read(watch, index, Chosen.PRIOR)
-
-    def read(self, watch: Watch, wants: str) -> None:
-        if wants == "audit" and not self.queue:
-            self.queue = [int(i) for i in self.rng.permutation(self.unread)]
-            self.places = {index: place for place, index in enumerate(self.queue)}
-            watch.begin_audit(len(self.queue))
-        if wants == "audit":
-            left = set(self.unread)
-            self._read(watch, next(i for i in self.queue if i in left), Chosen.AUDIT)
-        else:
-            self._read(watch, self.unread[0], Chosen.RANKED)
-
-    def _read(self, watch: Watch, index: int, chosen: Chosen) -> None:
-        rank, unread = self.unread.index(index), len(self.unread)
-        step = Step(chosen, bool(self.relevant[index]), unread, rank, self.places.get(index, -1))
-        self.steps.append(step)
-        watch.see(step)
-        self.unread.remove(index)
-
-
-def played(stopper: Stopper, relevant: np.ndarray, order: Sequence[int], seed: int) -> tuple[float, Watch]:
-    """The recall where the rule first says stop, and its watch then."""
-    watch = stopper.watch(len(relevant))
-    reading = Reading(relevant, order, np.random.default_rng(seed))
-    reading.prior(watch)
-    while not watch.stopped:
-        reading.read(watch, watch.wants)
-    return watch.count.found / float(relevant.sum()), watch
-
-
-def pool(records: int, total: int) -> np.ndarray:
-    return np.arange(records) < total
-
-
-def good_order(relevant: np.ndarray, rng: np.random.Generator, gain: float = 2.0) -> list[int]:
-    return [int(i) for i in np.argsort(-(gain * relevant + rng.normal(size=len(relevant))))]
-
-
-def random_order(relevant: np.ndarray, rng: np.random.Generator) -> list[int]:
-    return [int(i) for i in rng.permutation(len(relevant))]
-
-
-def reversed_order(relevant: np.ndarray, rng: np.random.Generator) -> list[int]:
-    return good_order(relevant, rng)[::-1]
+from tests.stopping_trails import (
+    ALL,
+    JOINT,
+    Reading,
+    good_order,
+    played,
+    pool,
+    random_order,
+    ranked,
+    reversed_order,
+)
 
 
 @pytest.mark.parametrize("ranking", [good_order, random_order, reversed_order])
@@ -239,6 +173,37 @@ def test_a_budget_counts_what_was_read_without_priors() -> None:
     assert Budget(7).first_stop(ranked([0] * 20, 50, priors=3)) == 10
     with pytest.raises(ValueError, match="budget must be 1 record or more"):
         Budget(0)
+
+
+def captured(*counts: int, labels: str = "") -> Trail:
+    """Relevant records by how many found each; ``labels`` are x for irrelevant and ? for not agreed upon."""
+    known = {"": True, "x": False, "?": None}
+    given = [known[label.strip()] for label in labels.ljust(len(counts))]
+    steps, unread = [], 100
+    for count, label in zip(counts, given, strict=True):
+        steps.append(Step(Chosen.RANKED, label, unread, captures=count))
+        unread -= label is not None
+    return Trail(100, steps)
+
+
+def test_chao_does_not_stop_while_there_are_conflicts() -> None:
+    agreed = captured(1, 1, *[2] * 12)
+    assert Chao().verdict(agreed).stop
+    # Two that one of both has found, and that are not agreed upon, are found by one alone as well.
+    disputed = Chao().verdict(captured(1, 1, *[2] * 12, labels="??"))
+    assert not disputed.stop
+    assert "Chao's estimate is 14.0 relevant records; 12 are found." in disputed.sentence
+    assert "2 conflicts are open: the rule does not stop before." in disputed.sentence
+    # One of them was no relevant record: what one found alone is one less.
+    assert not Chao().verdict(captured(1, 1, *[2] * 12, labels="x?")).stop
+    assert Chao().verdict(captured(1, 1, *[2] * 12, labels="x")).stop
+
+
+def test_chao_says_nothing_where_nobody_found_any_record_alone() -> None:
+    verdict = Chao().verdict(captured(*[2] * 11, 0))
+    assert not verdict.stop
+    assert "Chao's estimate, which comes from such records, cannot be computed" in verdict.sentence
+    assert "estimate is" not in verdict.sentence
 
 
 def test_chao_needs_two_who_found_the_same() -> None:
@@ -472,6 +437,56 @@ def test_a_joint_rule_promises_what_its_parts_do() -> None:
     assert AnyOf((free, assumed)).verdict(trail).confidence == pytest.approx(0.9)
     assert AllOf((free, assumed)).verdict(trail).confidence == 0.95
     assert AllOf((row, free)).verdict(trail).recall == free.verdict(trail).recall
+
+
+def test_the_confidence_of_joined_rules_is_said_and_exact() -> None:
+    free, assumed = DistributionFree(), RankAdvantage()
+    trail = ranked([1, 1, 0, 0], 100)
+    verdict = AnyOf((assumed, free)).verdict(trail)
+    assert verdict.confidence == 0.9  # and not 0.8999999999999999
+    assert verdict.sentence.endswith(
+        "Each of the joined rules has an error of its own: the whole, which stops when one of them does, under the "
+        "assumption, stops below 95 % with probability at most 10 %: its confidence is 90 %."
+    )
+    three = AnyOf((free, free, free)).verdict(trail)
+    assert three.confidence == 0.85
+    assert "does stops below 95 % with probability at most 15 %: its confidence is 85 %." in three.sentence
+    for other in (AllOf((assumed, free)), AnyOf((IrrelevantInARow(9), free))):
+        assert "joined rules" not in other.verdict(trail).sentence
+    assert "joined rules" not in AnyOf((free, free)).verdict(ranked([1, 1], 3)).sentence  # all was read
+
+
+def test_a_rule_of_thumb_joined_by_or_takes_the_guarantee_but_not_what_was_declared() -> None:
+    verdict = AnyOf((DistributionFree(0.9, 0.8), IrrelevantInARow(9))).verdict(ranked([1, 1, 0, 0], 100))
+    assert (verdict.guarantee, verdict.target, verdict.confidence) == (GuaranteeClass.NONE, 0.9, 0.8)
+    assert verdict.recall is None
+    assert "No guarantee." in verdict.sentence
+    thumbs = AnyOf((Budget(9), IrrelevantInARow(9))).verdict(ranked([1, 1, 0, 0], 100))
+    assert (thumbs.target, thumbs.confidence) == (0.0, 0.0)
+
+
+def said(text: str, ground: str = "", weight: float = 0.0) -> Said:
+    return Said(text, ground, weight)
+
+
+def test_of_two_statements_on_the_same_ground_the_stronger_stays() -> None:
+    weak, strong, other = said("≥ 50", "free", 0.5), said("≥ 55.5", "free", 0.555), said("≥ 90", "assumed", 0.9)
+    assert strongest([other, weak, strong], least_further=True) == (other, strong)
+    assert strongest([strong, other, weak, strong], least_further=True) == (strong, other)
+    nothing, twice = said("nothing can be ruled out", NO_BOUND), said("no guarantee")
+    assert strongest([nothing, twice, twice], least_further=True) == (nothing, twice)
+    assert strongest([nothing, weak], least_further=True) == (weak,)
+    few, many = said("30 more", f"{FURTHER}95 %", 30), said("90 more", f"{FURTHER}95 %", 90)
+    assert strongest([few, many, nothing], least_further=True) == (few, nothing)
+    assert strongest([few, many], least_further=False) == (many,)
+
+
+def test_joined_rules_say_nothing_twice() -> None:
+    either = AnyOf((RankAdvantage(), DistributionFree()))
+    for labels, records in (([], 50), ([0, 0], 50), ([1, 0], 50), ([1, 0], 3), ([0, 0], 2)):
+        sentences = [one.text for one in either.verdict(ranked(labels, records, priors=0)).said]
+        assert len(set(sentences)) == len(sentences)
+        assert sum("more records for" in sentence for sentence in sentences) <= 1
 
 
 @pytest.mark.parametrize("stopper", [*ALL, *JOINT], ids=lambda stopper: stopper.rule)

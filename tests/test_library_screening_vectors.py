@@ -216,7 +216,7 @@ def test_a_server_makes_them_in_the_background(home: Path, embeddings: Embedding
     with library_in(home, embeddings.spec("tiny")) as library:
         library.screening.start_background()
         library.screening.next("boats", mode="ranked")
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while "tiny" not in model_after(library) and time.monotonic() < until:
             time.sleep(0.1)
         assert "tiny" in model_after(library)

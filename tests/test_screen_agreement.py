@@ -99,3 +99,14 @@ def test_screeners_of_the_plan_who_decided_nothing() -> None:
 
 def test_a_shared_review_of_one() -> None:
     assert agreements(State.of(review(), records(3), told("ann in 1"))) == []
+
+
+def test_what_is_decided_after_a_conflict_was_resolved_is_no_judgement_of_ones_own() -> None:
+    lines = ["ann in 1", "bo out 1", "ann out 2", "bo out 2", "cy resolve-in 1"]
+    [before] = agreements(State.of(review(BLINDED), records(3), told(*lines)))
+    [after] = agreements(State.of(review(BLINDED), records(3), told(*lines, "bo in 1")))
+    assert (before.both, before.agreed) == (2, 0.5)
+    assert after == before
+    # With the resolution taken back, the last decision counts again.
+    [undone] = agreements(State.of(review(BLINDED), records(3), told(*lines, "bo in 1", "cy undo #5")))
+    assert undone.agreed == 1

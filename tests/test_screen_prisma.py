@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from broadsheet.model.screening import Criterion, Label, Plan, PrismaCounts, ReviewEvent
-from broadsheet.screen import NOT_RETRIEVED, prisma_svg
+from broadsheet.errors import InputError
+from broadsheet.model.screening import Criterion, Label, Plan, PrismaCounts, ReviewEvent, SourceKind
+from broadsheet.screen import NOT_RETRIEVED, check_event, prisma_svg
 from broadsheet.screen.prisma import prisma_counts
+from broadsheet.screen.sources import sources_of
 from broadsheet.screen.state import State
 from tests.screen_makers import BLINDED, event, records, review, told
 
@@ -54,6 +57,8 @@ def test_the_numbers() -> None:
         assessed=3,
         reasons=(("Wrong population", 1), ("no reason given", 1)),
         included=1,
+        kinds=(SourceKind.DATABASE, SourceKind.DATABASE),
+        unread_because="not screened yet",
     )
     assert sum(count for _, count in found.identified) == found.duplicates + found.not_screened + found.screened
 
@@ -97,12 +102,117 @@ def test_all_numbers_are_drawn() -> None:
         "Studies included in review (n\u00a0=\u00a04)",
     ):
         assert said in lines
-    assert "Records left unread (n = 10)" in " ".join(lines).replace("\u00a0", " ")
+    assert "Records not screened (n = 10)" in " ".join(lines).replace("\u00a0", " ")
+
+
+def boxes(counts: PrismaCounts) -> list[str]:
+    """The texts of the boxes, from the top down, the main column before the side."""
+    text = etree.fromstring(prisma_svg(counts).encode()).find(f"{SVG}desc").text
+    return text.split("; ")
+
+
+def test_what_is_left_unread_branches_off_before_the_records_screened() -> None:
+    """Page et al. 2021: out of the records screened come only those excluded; the rest was removed before."""
+    found = boxes(replace(COUNTS, unread_because="left unread by the stopping rule “rank-advantage”"))
+    assert found[1] == (
+        "Records removed before screening: Duplicate records removed (n = 5) "
+        "Records not screened, left unread by the stopping rule “rank-advantage” (n = 10)"
+    )
+    assert found[2:4] == ["Records screened (n = 45)", "Records excluded (n = 33)"]
+    root = etree.fromstring(prisma_svg(COUNTS).encode())
+    assert len([path for path in root.iter(f"{SVG}path") if path.get("marker-end")]) == 8  # 4 down, 4 to the side
+    assert sum(n for _, n in COUNTS.identified) == COUNTS.duplicates + COUNTS.not_screened + COUNTS.screened
+
+
+@pytest.mark.parametrize(
+    ("detail", "why"),
+    [
+        (
+            '{"report":{"rule":"rank-advantage or budget","stop":true}}',
+            "left unread by the stopping rule “rank-advantage or budget”",
+        ),
+        (
+            '{"report":{"rule":"chao","stop":false}}',
+            "left unread when screening was ended, before the stopping rule “chao” said stop",
+        ),
+        ("", "left unread when screening was stopped"),
+    ],
+)
+def test_why_records_are_left_unread(detail: str, why: str) -> None:
+    lines = [*told("ann in 1"), event(2, "stop", detail=detail)]
+    state = State.of(review(PLAN), records(3), lines)
+    assert prisma_counts(state).unread_because == why
+    state.apply(told("ann reopen", first=3))
+    assert prisma_counts(state).unread_because == "not screened yet"
+    state.apply(told("ann out 2", "ann out 3", first=4))
+    assert prisma_counts(state).unread_because == ""
+
+
+def named(number: int, *additions: int, **said: str) -> ReviewEvent:
+    return event(number, "source", detail=json.dumps({"additions": additions, **said}))
+
+
+ADDED = [
+    event(1, "add", detail='{"source":"export.ris","added":2}'),
+    event(2, "add", detail='{"source":"export.ris","added":3,"refused":1}'),
+    event(3, "add", detail='{"source":"trials.csv","added":1}'),
+]
+
+
+def test_sources_have_the_names_and_kinds_that_they_were_given() -> None:
+    state = State.of(review(PLAN), records(7), ADDED)  # one was there before
+    assert prisma_counts(state).identified == (("pubmed.ris", 1), ("export.ris", 6), ("trials.csv", 1))
+    state.apply([named(4, 1, called="Scopus"), named(5, 2, called="Embase"), named(6, 3, kind="register")])
+    found = prisma_counts(state)
+    assert found.identified == (("pubmed.ris", 1), ("Scopus", 2), ("Embase", 4), ("trials.csv", 1))
+    assert [str(kind) for kind in found.kinds] == ["database", "database", "database", "register"]
+    state.apply([named(7, 1, 2, called="Scopus"), named(8, 1, kind="other"), named(9, 3, called="ICTRP")])
+    found = prisma_counts(state)
+    assert found.identified == (("pubmed.ris", 1), ("Scopus", 4), ("ICTRP", 1), ("Scopus", 2))
+    assert [(one.number, one.source, one.name, one.entries, one.refused) for one in sources_of(state)] == [
+        (0, "pubmed.ris", "pubmed.ris", 1, 0),
+        (1, "export.ris", "Scopus", 2, 0),
+        (2, "export.ris", "Scopus", 4, 1),
+        (3, "trials.csv", "ICTRP", 1, 0),
+    ]
+
+
+def test_databases_registers_and_other_methods_are_kept_apart() -> None:
+    one = "Records identified from: pubmed.ris (n = 40) embase.csv (n = 20)"
+    assert boxes(COUNTS)[0] == one
+    assert boxes(replace(COUNTS, kinds=(SourceKind.DATABASE,) * 2))[0] == one
+    counts = replace(
+        COUNTS,
+        identified=(("PubMed", 40), ("Embase", 10), ("ICTRP", 7), ("citations", 3)),
+        kinds=(SourceKind.DATABASE, SourceKind.DATABASE, SourceKind.REGISTER, SourceKind.OTHER),
+    )
+    assert boxes(counts)[0] == (
+        "Records identified from: Databases, in all (n = 50) PubMed (n = 40) Embase (n = 10) "
+        "Registers, in all (n = 7) ICTRP (n = 7) Other methods, in all (n = 3) citations (n = 3)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("detail", "why"),
+    [
+        ('{"additions":[4],"called":"x"}', "from 1 to 3"),
+        ('{"additions":[],"called":"x"}', "from 1 to 3"),
+        ('{"additions":[true],"called":"x"}', "from 1 to 3"),
+        ('{"additions":[1]}', "give the source a name"),
+        ('{"additions":[1],"called":"a\\u0000b"}', "printable"),
+        ('{"additions":[1],"called":7}', "must be texts"),
+        ('{"additions":[1],"kind":"journal"}', "database, register, other"),
+    ],
+)
+def test_a_source_is_not_named_in_vain(detail: str, why: str) -> None:
+    state = State.of(review(PLAN), records(6), ADDED)
+    with pytest.raises(InputError, match=why):
+        check_event(state, event(4, "source", detail=detail))
 
 
 def test_nothing_left_unread_and_full_texts_not_assessed() -> None:
     lines = " ".join(drawn(replace(COUNTS, not_screened=0, assessed=0, not_retrieved=0, reasons=(), included=0)))
-    assert "left unread" not in lines
+    assert "not screened" not in lines
     assert "Full texts were not assessed" in lines
     assert "Studies included" not in lines
 
@@ -122,7 +232,7 @@ def test_any_name_gives_a_document_and_lines_that_fit(title: str, source: str, r
     text = prisma_svg(counts, title)
     root = etree.fromstring(text.encode("utf-8"))
     boxes = [(float(r.get("x")), float(r.get("width"))) for r in root.iter(f"{SVG}rect") if r.get("width") == "330"]
-    assert len(boxes) == 10
+    assert len(boxes) == 9
     for line in root.iter(f"{SVG}text"):
         written = "".join(line.itertext())
         if line.get("transform") is None and line.get("font-size") is None:

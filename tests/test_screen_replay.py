@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from broadsheet.errors import InputError
 from broadsheet.model import Identifier, Scheme
 from broadsheet.model.screening import (
+    Chosen,
     Criterion,
     Label,
     Plan,
@@ -25,10 +26,13 @@ from broadsheet.model.screening import (
     StoppingPlan,
 )
 from broadsheet.screen import Desk, State, export_lines, read_lines, replay
+from broadsheet.screen.reports import report_of
+from broadsheet.screen.trail import stopper_of, trail
+from broadsheet.screen.trainer import Pool, Trainer, task_of
 from broadsheet.store import plan_to_json
+from tests.screen_desks import FREE, decide, pool, read, some
 from tests.screen_makers import BLINDED, START, event, records, review, told
-from tests.test_screen_desk import FREE, decide, pool, read, some
-from tests.test_screen_state import ACTS, PLANS, POOL, happened
+from tests.test_screen_fold import ACTS, PLANS, POOL, happened
 
 
 def file_of(plan: Plan | None = None, of: list[PoolRecord] | None = None, *lines: str) -> list[str]:
@@ -152,8 +156,11 @@ def test_a_damaged_file_is_read_or_refused(data: st.DataObject) -> None:
 # --- replaying
 
 
+KNOWN = ("ann in 5 by:manual", "ann out 1 by:manual")
+
+
 def screened(plan: Plan = FREE, *, vectors: np.ndarray | None = None, count: int = 60, of: int = 80) -> Desk:
-    at = Desk(review(plan), pool(of), told("ann in 5", "ann out 1"), background=False, vectors=vectors)
+    at = Desk(review(plan), pool(of), told(*KNOWN), background=False, vectors=vectors)
     read(at, count)
     at.refresh([replace(at.stop_event("ann", Stage.ABSTRACT, START), id=at.state.last_event + 1)])
     return at
@@ -174,7 +181,12 @@ def test_a_review_is_replayed_exactly() -> None:
 
 def test_a_review_with_changes_of_everything_is_replayed() -> None:
     first = event(1, "create", detail=plan_to_json(FREE))
-    at = Desk(review(FREE), pool(60)[:50], [first, *told("ann in 5", "ann out 1", first=2)], background=False)
+    at = Desk(
+        review(FREE),
+        pool(60)[:50],
+        [first, *told(*KNOWN, first=2)],
+        background=False,
+    )
     read(at, 8)
     at.refresh(told("- add 10", first=at.state.last_event + 1), pool(60)[50:])
     read(at, 4)
@@ -207,7 +219,7 @@ def test_a_blinded_review_is_replayed() -> None:
 
 
 def test_decisions_by_others_between_an_offer_and_its_decision_are_no_difference() -> None:
-    at = Desk(review(), pool(40), told("ann in 5", "ann out 1"), background=False)
+    at = Desk(review(), pool(40), told(*KNOWN), background=False)
     for _ in range(5):
         first, second = some(at.offer("ann")), some(at.offer("bo"))
         decide(at, second, Label.EXCLUDE, "bo")
@@ -247,14 +259,58 @@ def test_an_offer_that_cannot_be_made_again_is_named() -> None:
     events = list(events_of(at))
     events[3] = replace(events[3], place=30)
     events[4] = replace(events[4], model="other/tfidf@4")
-    events[5] = replace(events[5], model="default/tfidf@77")
+    events[5] = replace(events[5], model="default.2/tfidf@77")
     found = replay(at.state.review, pool(80), events, offers=True)
     assert found.differences == (
         f"event 4: record {events[3].record} was at place 30, made again it is at 0",
         "event 5: offered by other/tfidf@4, which is default/tfidf@4 here",
-        "event 6: default/tfidf@77 had learned from an event that is not there before it",
+        "event 6: record 13 was not offered as it says, “ranked”",
     )
     assert replay(at.state.review, pool(80), events).differences == ()
+
+
+def test_a_random_draw_with_a_place_that_no_order_gave_is_named() -> None:
+    at = Desk(review(FREE), pool(40), told(*KNOWN), background=False)
+    offer = some(at.offer("ann", mode="random"))
+    drawn = decide(at, replace(offer, model="x", place=0, unread=3), Label.INCLUDE)
+    assert drawn.chosen is Chosen.RANDOM
+    [difference] = replay(at.state.review, pool(40), events_of(at), offers=True).differences
+    assert difference == f"event {drawn.id}: record {drawn.record} was not offered as it says, “random”"
+
+
+def test_offers_of_a_former_revision_are_made_again_by_it() -> None:
+    at = Desk(review(replace(FREE, description="The soil of clay fields")), pool(40), told(*KNOWN), background=False)
+    past = Pool(tuple(at.state.records.values()), at.state.review.plan, revision=1)
+    order = Trainer(background=False).learn(task_of(at.state, past, Stage.ABSTRACT, ""))
+    assert order.version == f"default/tfidf@{len(KNOWN)}"
+    second = int(order.ranking.relevance_order[1]) + 1
+    # By now the description has its turn; in its first revision the composition forgot it.
+    for model, difference in (
+        ("default/tfidf", ()),
+        ("default.2/tfidf", (f"record {second} was at place 1, made again it is at 2",)),
+        ("default.99/tfidf", (f"default.99/tfidf@{len(KNOWN)} is of a newer version of Broadsheet, or of none",)),
+    ):
+        made = event(len(KNOWN) + 1, "decide", record=second, label=Label.EXCLUDE, chosen=Chosen.RANKED)
+        made = replace(made, model=f"{model}@{len(KNOWN)}", place=1, unread=40 - len(KNOWN))
+        found = replay(at.state.review, pool(40), [*events_of(at), made], offers=True)
+        assert found.differences == tuple(f"event {made.id}: {words}" for words in difference)
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+def test_what_was_said_of_nothing_by_an_earlier_version_is_no_difference(stage: Stage) -> None:
+    """The rules spoke of it then as of any other pool: that everything had been read."""
+    at = Desk(review(FREE), [], background=False)
+    now = replace(at.stop_event("ann", stage, START), id=1)
+    verdict = stopper_of(FREE.stopping).verdict(trail(at.state, stage))
+    detail = json.loads(now.detail)
+    detail["report"] = json.loads(json.dumps(asdict(report_of(verdict))))
+    then = replace(now, detail=json.dumps(detail))
+    assert json.loads(now.detail)["report"]["stop"] is False
+    assert detail["report"]["stop"] is True
+    for stop in (now, then):
+        assert replay(at.state.review, [], [stop]).differences == ()
+    detail["report"]["found"] = 3
+    assert len(replay(at.state.review, [], [replace(now, detail=json.dumps(detail))]).differences) == 1
 
 
 def test_offers_by_vectors_need_the_same_vectors() -> None:
@@ -263,7 +319,7 @@ def test_offers_by_vectors_need_the_same_vectors() -> None:
     at = screened(vectors=vectors, count=10)
     assert replay(at.state.review, pool(80), events_of(at), vectors=vectors, offers=True).differences == ()
     without = replay(at.state.review, pool(80), events_of(at), offers=True).differences
-    assert without == ("event 3: default/tfidf+e5-small@2 had vectors, which are not at hand here",)
+    assert without == ("event 3: default.2/tfidf+e5-small@2 had vectors, which are not at hand here",)
     other = replay(at.state.review, pool(80), events_of(at), vectors=-vectors[::-1], offers=True).differences
     assert other
 

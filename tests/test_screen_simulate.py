@@ -11,8 +11,8 @@ from broadsheet.metrics.screening import recall_curve, wss
 from broadsheet.model.screening import Chosen, Label, Plan, StoppingPlan
 from broadsheet.screen import Desk, Labelled, Run, simulate
 from broadsheet.screen.trainer import text_of
+from tests.screen_desks import FREE, decide, is_relevant, pool, some
 from tests.screen_makers import event, review
-from tests.test_screen_desk import FREE, decide, is_relevant, pool, some
 
 RECORDS = pool(64)
 KNOWN = Labelled([text_of(record) for record in RECORDS], [is_relevant(record) for record in RECORDS])
@@ -189,3 +189,22 @@ def test_the_desk_reads_in_the_same_order() -> None:
     ranked = [index for index, chosen in zip(found.order, found.chosen, strict=True) if chosen is Chosen.RANKED]
     assert len(ranked) > 10
     assert order[: len(ranked)] == ranked
+
+
+def test_after_the_finds_of_an_audit_the_desk_reads_in_the_same_order() -> None:
+    """Both learn from what an audit finds as from everything else."""
+    # Relevant records that look like the others, which no ranking finds before they are read.
+    hidden = Labelled(KNOWN.texts, [known or at in (9, 25, 33, 47, 58) for at, known in enumerate(KNOWN.relevant)])
+    plan = Plan(stopping=StoppingPlan(rule="distribution-free", target=0.8))
+    [found] = simulate(hidden, plan, [0], until=-1).runs
+    desk = Desk(review(), RECORDS, [], background=False)
+    finds = compared = 0
+    for number, (index, chosen, label) in enumerate(zip(found.order, found.chosen, found.labels, strict=True), 1):
+        if finds and chosen is Chosen.RANKED:
+            compared += 1
+            assert some(desk.offer("ann", mode="ranked")).record.number - 1 == index
+        finds += label and chosen is Chosen.AUDIT
+        decided = Label.INCLUDE if label else Label.EXCLUDE
+        desk.refresh([event(number, "decide", record=index + 1, label=decided, chosen=chosen)])
+    assert finds
+    assert compared > 5

@@ -347,3 +347,17 @@ def test_the_line_is_told_and_never_kept(tmp_path: Path) -> None:
 )
 def test_lines_of_formats(name: str, text: str, line: int) -> None:
     assert one(text, name).record.line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("1,0", Label.INCLUDE), ("0,00", Label.EXCLUDE), ("1.00", Label.INCLUDE), ("-1,0", None), ("TRUE", Label.INCLUDE)],
+)
+def test_labels_as_spreadsheets_write_them(text: str, label: Label | None) -> None:
+    assert value_of(text) is label
+
+
+@pytest.mark.parametrize("text", ["1,5", "2.0", "10", "1.", "0.5"])
+def test_other_numbers_are_no_labels(text: str) -> None:
+    with pytest.raises(ValueError, match="is no label"):
+        value_of(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import openpyxl
 import pytest
@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broadsheet.errors import InputError
-from broadsheet.model import Refusal
+from broadsheet.identifiers import url_of
+from broadsheet.ingest import pool_record
+from broadsheet.model import Link, LinkKind, Refusal, Scheme
 from broadsheet.model.screening import Chosen, Label, PoolRecord, Stage
 from broadsheet.sources import read_stream
 from broadsheet.sources.csvform import SCREENING_COLUMNS
@@ -37,6 +39,13 @@ BEES = PoolRecord(
     twin=0,
     label=Label.EXCLUDE,
     note="from the file\nin two lines",
+    kind="article",
+    published="2019-05",
+    links=(Link(LinkKind.PDF, "https://a.org/x.pdf"),),
+    details=(
+        *(("journal", "Journal of Bees"), ("volume", "7"), ("number", "2"), ("pages", "11-19"), ("issn", "1234-5679")),
+        *(("publisher", "Hive"), ("ris-db", "BeeBase"), ("citekey", "Berg2019")),
+    ),
 )
 DECIDED = Decided(
     BEES,
@@ -86,11 +95,69 @@ def test_bibliographic_fields_are_read_again(form: str) -> None:
     record = again(form, DECIDED)[0].record
     assert (record.title, record.abstract, record.year) == (BEES.title, BEES.abstract, 2019)
     assert [name.split(", ")[0].split(" ")[0] for name in record.authors] == (
-        ["van", "王小明"] if form == "ris" else ["Anna", "王小明"]
+        ["van", "王小明"] if form in ("ris", "bib") else ["Anna", "王小明"]
     )
     assert (record.venue, record.keywords) == ("Journal of Bees", BEES.keywords)
     assert set(record.identifiers) == set(BEES.identifiers)
     assert "https://a.org/x" in [link.url for link in record.links]
+    details, kept = dict(record.details), dict(BEES.details)
+    names = ("volume", "number", "pages", "issn", "publisher")
+    assert {name: details[name] for name in names} == {name: kept[name] for name in names}
+    assert record.kind == "article"
+    # BibTeX's month is not that of a preprint, which this one is as well.
+    assert (record.published, record.month_only) == ((None, False) if form == "bib" else (date(2019, 5, 1), True))
+
+
+def test_ris_and_bibtex_have_all_that_was_read() -> None:
+    ris = again("ris", DECIDED)[0].record
+    assert {link.url for link in ris.links} == {
+        *("https://a.org/x", "https://a.org/x.pdf"),
+        *(url_of(one) for one in ris.identifiers if one.scheme is not Scheme.DOI),
+    }
+    assert dict(ris.details).items() >= dict(BEES.details).items()
+    bib = again("bib", DECIDED)[0].record
+    assert dict(bib.details).items() >= dict(BEES.details).items()
+    assert dict(bib.details)["pmid"] == "5"
+    assert written("bib", DECIDED).startswith(b"@article{Berg2019,")
+
+
+def test_the_same_note_is_written_once() -> None:
+    twice = PoolRecord(1, "Bees", note="old", details=(("note", "old\nmore"), ("nbib-gn", "more")))
+    notes = rispy.loads(written("ris", Decided(twice, Label.INCLUDE, note="mine")).decode())[0]["notes"]
+    assert notes == ["ASReview_relevant", "Screening note: mine", "old", "more"]
+
+
+def test_what_a_file_said_goes_out_again() -> None:
+    """A journal article of an ASReview file, with a note of a database, labels and all."""
+    text = """TY  - JOUR
+AU  - Berg, Anna
+TI  - How bees count
+T2  - Journal of Bees
+VL  - 7
+IS  - 2
+SP  - 11
+EP  - 19
+PY  - 2019
+DA  - 2019/05/04
+SN  - 1234-5679
+DO  - 10.1000/x
+KW  - bees
+UR  - https://a.org/x
+L1  - https://a.org/x.pdf
+AB  - We watch bees, and they hum.
+LA  - English
+N1  - Export Date: 3 May 2020
+N1  - ASReview_relevant
+ER  -
+"""
+    items = read_stream("a.ris", io.BytesIO(text.encode()), max_entry_bytes=10**6, max_authors=100)
+    [(_, came)] = labelled(items, "a.ris")
+    assert isinstance(came, Labelled)
+    record = pool_record(came, 1, "a.ris")
+    lines = written("ris", Decided(record, record.label, note=record.note)).decode().splitlines()
+    assert {line for line in text.splitlines() if line != "ER  -"} - {"DA  - 2019/05/04"} <= set(lines)
+    assert "DA  - 2019/05/04/" in lines
+    assert len([line for line in lines if line.startswith("N1")]) == 2
 
 
 def test_ris_has_the_signs_of_asreview_as_first_notes() -> None:
@@ -132,7 +199,15 @@ def test_tables_say_everything(form: str, delimiter: str) -> None:
         "acl": "",
         "pmid": "5",
         "url": "https://a.org/x",
+        "pdf": "https://a.org/x.pdf",
         "keywords": "bees; numbers",
+        "kind": "article",
+        "published": "2019-05",
+        "volume": "7",
+        "number": "2",
+        "pages": "11-19",
+        "issn": "1234-5679",
+        "publisher": "Hive",
         "file_note": BEES.note,
         "origin": "hits.ris",
         "origin_key": "k1",
@@ -202,7 +277,8 @@ def test_an_empty_review() -> None:
 
 
 def test_unknown_form() -> None:
-    with pytest.raises(InputError, match="no format 'docx' for the records of a review; there are ris, csv, tsv, xlsx"):
+    expected = "no format 'docx' for the records of a review; there are ris, bib, csv, tsv, xlsx"
+    with pytest.raises(InputError, match=expected):
         write((), "docx")
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from broadsheet.errors import StoreError
-from broadsheet.model import Identifier, Scheme
+from broadsheet.model import Identifier, Link, LinkKind, Scheme
 from broadsheet.model.screening import (
     Chosen,
     Criterion,
@@ -70,8 +70,9 @@ def test_every_field_is_kept() -> None:
     assert set(plan) == names(Plan)
     assert set(plan["stopping"]) == names(StoppingPlan)
     assert set(plan["criteria"][0]) == names(Criterion)
-    texts = dict.fromkeys(("title", "abstract", "venue", "url", "source", "key", "note"), "x")
+    texts = dict.fromkeys(("title", "abstract", "venue", "url", "source", "key", "note", "kind", "published"), "x")
     lists = {"authors": ("x",), "keywords": ("x",), "identifiers": (Identifier(Scheme.PMID, "1"),)}
+    lists |= {"links": (Link(LinkKind.PDF, "x"),), "details": (("volume", "1"),)}
     record = PoolRecord(number=1, year=1, paper=1, twin=1, label=Label.LATER, **texts, **lists)  # type: ignore[arg-type]
     assert set(pool_record_fields(record)) == names(PoolRecord)
     event = ReviewEvent(

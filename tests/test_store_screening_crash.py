@@ -29,14 +29,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
 # Goes on with review 1: adds up to 3,000 records, decides some, changes the plan, each with its number in it, and says
 # so; beside it makes reviews and removes every other one.
 SCREENING = """
-import sys
+import itertools, sys
 from broadsheet.model.screening import Plan, ReviewEventKind
 from broadsheet.store import open_store
 from tests.review_makers import NOW, decision, pool, review_event
 with open_store(sys.argv[1], timeout=60) as store:
     s = store.screening
     print("ready", flush=True)
-    while True:
+    for turn in itertools.count(int(sys.argv[2])):
         for _ in range(10):
             kept = s.add_event(decision(1, note="by itself"))
             print("event", kept.id, flush=True)
@@ -52,7 +52,7 @@ with open_store(sys.argv[1], timeout=60) as store:
             print("event", kept.id, flush=True)
         other = s.import_review(f"Copy {number}", Plan(), NOW, pool(added), [])
         print("review", other.id, flush=True)
-        if number % 2:
+        if turn % 2:
             print("removing", other.id, flush=True)
             s.remove_review(other.id)
             print("removed", other.id, flush=True)
@@ -87,8 +87,8 @@ def test_killed_at_any_moment_no_decision_is_lost_and_nothing_is_half_there(stor
     store.screening.add_review("Statins", Plan(), NOW)
     chance = random.Random(5)
     said: list[tuple[str, int]] = []
-    for _ in range(KILLS):
-        command = [sys.executable, "-c", SCREENING, address(store)]
+    for life in range(KILLS):
+        command = [sys.executable, "-c", SCREENING, address(store), str(life)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"

@@ -1,101 +1,32 @@
-"""The pages and forms of systematic reviews, over a library in memory."""
+"""The pages of systematic reviews: visits, statements, records and files, over a library in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from broadsheet.errors import MissingExtraError
 from broadsheet.model.screening import (
-    Chosen,
-    GuaranteeClass,
     Label,
     PoolRecord,
-    ReviewEvent,
     ReviewEventKind,
-    Sharing,
-    Stage,
 )
 from broadsheet.web import create_app, screening_files, screening_pages
 from broadsheet.web.identity import COOKIE
-from tests.fake_daily import OTHER_SECRET, FakeDaily
+from tests import web_reviews
+from tests.fake_daily import OTHER_SECRET
 from tests.fake_library import FakeLibrary
-from tests.fake_screening import CHINESE, HOSTILE, PNG, FakeScreening, pool
-from tests.pages import BASE, NOW, Page, page
+from tests.fake_pool import CHINESE, PNG
+from tests.fake_screening import FakeScreening
+from tests.pages import NOW, Page, page
+from tests.web_reviews import GETS, blinded, by, decide, last, sent
 
-OWN = {"origin": BASE}
-RANKED = "by=ranked&unread=11&model=nb-logistic%2Ftfidf%402"
-GETS = (
-    *("/reviews", "/reviews/1", "/reviews/1/settings", "/reviews/1/screen/1", "/reviews/1/records"),
-    *("/reviews/1/records/2", "/reviews/1/history", "/reviews/1/conflicts", "/reviews/1/agreement"),
-    *("/reviews/1/prisma", "/reviews/1/export", "/reviews/1/screen?end=1"),
-)
+shared, app, library, desk, client = web_reviews.FIXTURES
 
 
-@pytest.fixture(scope="module")
-def shared() -> FakeLibrary:
-    """The library of the one site of these tests: making a site takes longer than most of them."""
-    return FakeLibrary()
-
-
-@pytest.fixture(scope="module")
-def app(shared: FakeLibrary) -> FastAPI:
-    return create_app(shared, now=lambda: NOW, max_upload=200_000)
-
-
-@pytest.fixture
-def library(shared: FakeLibrary) -> FakeLibrary:
-    """The library as no test has touched it."""
-    shared.daily, shared.screening = FakeDaily(shared), FakeScreening(shared)
-    return shared
-
-
-@pytest.fixture
-def desk(library: FakeLibrary) -> FakeScreening:
-    return library.screening
-
-
-@pytest.fixture
-def client(library: FakeLibrary, app: FastAPI) -> Iterator[TestClient]:
-    with TestClient(app, base_url=BASE, follow_redirects=False) as found:
-        yield found
-
-
-def sent(client: TestClient, path: str, to: str | None = None, files: Any = None, **fields: Any) -> Any:
-    """Send a form as a page of the site does; ``to`` is where it must lead."""
-    response = client.post(path, data=fields, files=files, headers=OWN)
-    if to is not None:
-        assert (response.status_code, response.headers.get("location")) == (303, to), response.text[-400:]
-    return response
-
-
-def decide(client: TestClient, record: int, label: str, **more: Any) -> Any:
-    return sent(client, "/reviews/1/decide", record=record, label=label, **more)
-
-
-def decisions(desk: FakeScreening, review: int = 1) -> list[tuple[str, int, str]]:
-    kinds = (ReviewEventKind.DECIDE, ReviewEventKind.RESOLVE)
-    return [(e.screener, e.record, str(e.label)) for e in desk.events_[review] if e.kind in kinds]
-
-
-def last(desk: FakeScreening, review: int = 1) -> ReviewEvent:
-    return desk.events_[review][-1]
-
-
-def blinded(desk: FakeScreening, *screeners: str) -> None:
-    desk.change(1, sharing=Sharing.BLINDED, screeners=screeners or ("me", "ada"))
-
-
-def by(desk: FakeScreening, screener: str, number: int, label: Label, **more: Any) -> None:
-    desk.decide(1, number, label, screener, offer=desk.look(1, number, screener), **more)
-
-
-# ------------------------------------------------------------------------------------------------------------- visits
+# -------------------------------------------------------------------------------------------------------------- visits
 
 
 @pytest.mark.parametrize("path", GETS)
@@ -108,13 +39,14 @@ def test_every_page_is_the_readers_own_and_kept_by_no_cache(client: TestClient, 
     assert " onclick" not in response.text
 
 
-@pytest.mark.parametrize("path", GETS)
-def test_nobody_sees_reviews_on_a_site_for_others(library: FakeLibrary, path: str) -> None:
+def test_nobody_sees_reviews_on_a_site_for_others(library: FakeLibrary) -> None:
     app = create_app(library, host="0.0.0.0", now=lambda: NOW)
     with TestClient(app, base_url="http://papers.example.org") as public:
-        assert public.get(path).status_code == 403
+        for path in GETS:
+            assert public.get(path).status_code == 403, path
         public.cookies.set(COOKIE, OTHER_SECRET)
-        assert public.get(path).status_code == 200
+        for path in GETS:
+            assert public.get(path).status_code == 200, path
 
 
 def test_a_review_is_found_by_its_number_and_by_its_name(client: TestClient) -> None:
@@ -129,6 +61,34 @@ def test_a_name_of_digits_is_no_number(client: TestClient, desk: FakeScreening) 
     assert page(client, f"/reviews/{made.id}").text("h1") == "2"
 
 
+def test_the_list_tells_how_far_each_review_is(client: TestClient, desk: FakeScreening) -> None:
+    empty = desk.create("Empty")
+    decide(client, 1, "include")
+    decide(client, 2, "exclude")
+    found = page(client, "/reviews")
+    cards = {attrs["href"]: at for at, (attrs, _) in enumerate(found.all("a")) if "href" in attrs}
+    assert cards["/reviews/1"] < cards[f"/reviews/{empty.id}"], "what was worked on last comes first"
+    lines = [text for _, text in found.all("ul", class_="facts standing-line")]
+    assert lines[0] == "Screening 2 of 11 read (18 %) 1 included last worked on 2026-06-01 08:05"
+    assert lines[1].startswith("Empty pool last worked on ")
+    bar = found.all("progress")[0][0]
+    assert (bar["max"], bar["value"]) == ("11", "2")
+    assert f"/reviews/{empty.id}#pool" in found.links()
+    assert "/reviews/1/conflicts" not in found.links()
+    blinded(desk)
+    by(desk, "ada", 1, Label.EXCLUDE)
+    sent(client, "/reviews/1/stop")
+    found = page(client, "/reviews")
+    assert "1 in conflict" in found.text("ul", class_="facts standing-line")
+    assert found.text("ul", class_="facts standing-line").startswith("Stopped")
+    assert "/reviews/1/screen" not in found.links(), "first it is taken up again"
+
+
+def test_a_card_names_the_rule_as_what_is_aimed_at(client: TestClient) -> None:
+    text = client.get("/reviews").text
+    assert "Target: recall 90\u202f% at 95\u202f% confidence, by rank advantage (b\u00a0=\u00a03)" in text
+
+
 def test_the_list_leads_to_each_review_and_the_foot_to_the_list(client: TestClient) -> None:
     found = page(client, "/reviews")
     assert {"/reviews/1", "/reviews/1/screen"} <= set(found.links())
@@ -139,7 +99,16 @@ def test_the_list_leads_to_each_review_and_the_foot_to_the_list(client: TestClie
     "path",
     [
         *("/reviews", "/reviews/1/decide", "/reviews/1/undo", "/reviews/1/settings", "/reviews/1/remove"),
-        *("/reviews/1/files", "/reviews/1/prior", "/reviews/1/stop", "/reviews/1/twin", "/reviews/import"),
+        *(
+            "/reviews/1/audit",
+            "/reviews/1/same",
+            "/reviews/1/different",
+            "/reviews/1/files",
+            "/reviews/1/prior",
+            "/reviews/1/stop",
+            "/reviews/1/twin",
+            "/reviews/import",
+        ),
     ],
 )
 def test_no_other_site_can_send_a_form(client: TestClient, desk: FakeScreening, path: str) -> None:
@@ -158,391 +127,6 @@ def test_a_library_for_reading_only_says_so(client: TestClient, desk: FakeScreen
     assert response.status_code == 400
     assert "open for reading only" in response.text
     assert client.get("/reviews/1").status_code == 200
-
-
-# --------------------------------------------------------------------------------------------------------------- plan
-
-
-def test_a_review_is_begun_with_criteria_and_a_rule(client: TestClient, desk: FakeScreening) -> None:
-    sent(
-        client,
-        "/reviews",
-        "/reviews/2",
-        name="Sleep <b>",
-        question="Does it\r\nhelp?",
-        include="POP: adults",
-        exclude="no data",
-        target="97,5",
-        confidence="90",
-        rule="distribution-free",
-        joined="or",
-        second="budget",
-        budget="500",
-        advantage="4",
-    )
-    plan = desk.reviews_[2].plan
-    assert plan.question == "Does it\nhelp?"
-    assert [(c.code, c.text, c.excludes) for c in plan.criteria] == [("POP", "adults", False), ("E1", "no data", True)]
-    assert plan.stopping.rule == "distribution-free or budget"
-    assert (plan.stopping.target, plan.stopping.confidence, plan.stopping.budget) == (0.975, 0.9, 500)
-    assert plan.stopping.advantage == 4
-    assert page(client, "/reviews/2").text("h1") == "Sleep <b>"
-
-
-@pytest.mark.parametrize("fields", [{"name": ""}, {"name": "Walks on sparse graphs"}, {"name": "x", "target": "100"}])
-def test_what_cannot_be_begun_is_refused_with_a_reason(
-    client: TestClient, desk: FakeScreening, fields: dict[str, str]
-) -> None:
-    response = sent(client, "/reviews", **fields)
-    assert response.status_code == 400
-    assert "name:" in response.text or "target:" in response.text
-    assert '<a href="/reviews">the reviews</a>' in response.text
-    assert list(desk.reviews_) == [1]
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        *({"target": "0"}, {"target": "100"}, {"target": "120"}, {"confidence": "100"}, {"target": "much"}),
-        *({"advantage": "0.5"}, {"advantage": "nan"}, {"in_a_row": "0"}, {"budget": "-1"}, {"sharing": "secret"}),
-        *({"rule": "chao", "second": "budget", "joined": "xor"}, {"question": "x" * 20_001}),
-    ],
-)
-def test_plans_that_cannot_be_are_refused(client: TestClient, desk: FakeScreening, fields: dict[str, str]) -> None:
-    before = desk.reviews_[1]
-    refused = sent(client, "/reviews/1/settings", **fields)
-    assert refused.status_code == 400
-    assert '<a href="/reviews/1">the review</a>' in refused.text
-    assert desk.reviews_[1] == before
-
-
-def test_the_plan_is_shown_as_it_can_be_sent_again(client: TestClient, desk: FakeScreening) -> None:
-    found = page(client, "/reviews/1/settings")
-    fields: dict[str, Any] = {
-        attrs["name"]: text.replace("\n", "\r\n") for attrs, text in found.all("textarea") if attrs.get("name")
-    }
-    assert fields["terms"] == "sparse, restarts, -survey"
-    for attrs, _ in found.all("input"):
-        if attrs.get("type") == "radio":
-            if "checked" in attrs:
-                fields[attrs["name"]] = attrs["value"]
-        elif attrs.get("name") not in (None, "q", "sure"):
-            fields[attrs["name"]] = attrs["value"]
-    source = client.get("/reviews/1/settings").text
-    for name in ("include", "exclude"):  # the reader of these tests folds lines
-        fields[name] = source.partition(f'name="{name}"')[2].partition(">")[2].partition("</textarea>")[0]
-    before = desk.reviews_[1].plan
-    sent(client, "/reviews/1/settings", "/reviews/1/settings?done=plan", **fields)
-    assert desk.reviews_[1].plan == before
-
-
-def test_what_a_page_does_not_know_of_a_plan_is_kept(client: TestClient, desk: FakeScreening) -> None:
-    desk.change(1, seed=7, querier="anchors")
-    sent(client, "/reviews/1/settings", screeners="me, ada", sharing="blinded")
-    plan = desk.reviews_[1].plan
-    assert (plan.seed, plan.querier, plan.screeners, plan.sharing) == (7, "anchors", ("me", "ada"), Sharing.BLINDED)
-    assert plan.criteria
-
-
-def test_a_review_is_removed_only_by_its_name(client: TestClient, desk: FakeScreening) -> None:
-    assert sent(client, "/reviews/1/remove", sure="yes").status_code == 400
-    assert list(desk.reviews_) == [1]
-    sent(client, "/reviews/1/remove", "/reviews", sure="Walks on sparse graphs")
-    assert list(desk.reviews_) == []
-
-
-# --------------------------------------------------------------------------------------------------------------- pool
-
-
-def test_the_pool_is_filled_from_several_files(client: TestClient, desk: FakeScreening) -> None:
-    files = [("file", ("../up/a.ris", b"one\ntwo\n")), ("file", ("C:\\b.csv", "三".encode())), ("file", ("", b""))]
-    sent(client, "/reviews/1/files", "/reviews/1?done=added#pool", files=files)
-    assert desk.sent == [("a.ris", b"one\ntwo\n"), ("b.csv", "三".encode())]
-    assert "Added to the pool." in page(client, "/reviews/1?done=added").text("p", class_="note")
-
-
-def test_no_file_is_said(client: TestClient) -> None:
-    response = sent(client, "/reviews/1/files", files=[("file", ("", b""))])
-    assert response.status_code == 400
-    assert "No file was chosen" in response.text
-
-
-def test_the_setting_bounds_what_is_sent(client: TestClient, desk: FakeScreening) -> None:
-    assert sent(client, "/reviews/1/files", files=[("file", ("a.ris", b"x" * 150_000))]).status_code == 303
-    response = sent(client, "/reviews/1/files", files=[("file", ("a.ris", b"x" * 250_000))])
-    assert response.status_code == 413
-    assert len(desk.sent) == 1
-    assert sent(client, "/reviews/1/prior", numbers="1 " * 100_000, label="include").status_code == 413
-
-
-def test_what_was_refused_is_listed_with_its_source(client: TestClient) -> None:
-    found = page(client, "/reviews/1")
-    assert "entry 7: <b>" in [text for _, text in found.all("li")]
-    assert "hits.ris 13 12 1 1 5" in " ".join(text for _, text in found.all("tr"))
-
-
-def test_a_search_a_saved_search_and_papers_fill_the_pool(client: TestClient, desk: FakeScreening) -> None:
-    before = len(desk.pools[1])
-    sent(client, "/reviews/1/search", "/reviews/1?done=added#pool", query="steps", limit="3")
-    assert len(desk.pools[1]) == before + 3
-    sent(client, "/reviews/1/saved-search", "/reviews/1?done=added#pool", search="1")
-    sent(client, "/reviews/1/papers", "/reviews/1?done=added#pool", papers="1, 2\n3")
-    assert [record.paper for record in desk.pools[1][-3:]] == [1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("path", "fields", "status"),
-    [
-        ("search", {"query": ""}, 400),
-        ("search", {"query": "x", "limit": "0"}, 400),
-        ("saved-search", {"search": "99"}, 404),
-        ("saved-search", {"search": "x"}, 400),
-        ("papers", {"papers": " "}, 400),
-        ("papers", {"papers": "99999"}, 404),
-        ("prior", {"numbers": "", "label": "include"}, 400),
-        ("prior", {"numbers": "1,x", "label": "include"}, 400),
-        ("prior", {"numbers": "1", "label": "later"}, 400),
-        ("prior", {"numbers": "99", "label": "include"}, 404),
-    ],
-)
-def test_what_cannot_fill_a_pool(
-    client: TestClient, desk: FakeScreening, path: str, fields: dict[str, str], status: int
-) -> None:
-    before = list(desk.events_[1])
-    assert sent(client, f"/reviews/1/{path}", **fields).status_code == status
-    assert desk.events_[1] == before
-
-
-def test_what_is_known_before_is_said_by_number(client: TestClient, desk: FakeScreening) -> None:
-    sent(client, "/reviews/1/prior", "/reviews/1?done=prior", numbers="1, 7\n8", label="include")
-    assert decisions(desk) == [("me", 1, "include"), ("me", 7, "include"), ("me", 8, "include")]
-    assert last(desk).chosen is Chosen.PRIOR
-    assert "(known before)" in client.get("/reviews/1/records").text
-    hidden = {a["name"]: a["value"] for a, _ in page(client, "/reviews/1/records/9").all("input", type="hidden")}
-    sent(client, "/reviews/1/prior", hidden["back"], numbers="9", label="exclude", back=hidden["back"])
-    assert "Taken as known" in page(client, hidden["back"]).text("p", class_="note")
-    assert not page(client, "/reviews/1/records/9").all("button", name="label")
-
-
-# ---------------------------------------------------------------------------------------------------------- screening
-
-
-def test_the_next_record_has_an_address_that_says_how_it_was_chosen(client: TestClient) -> None:
-    response = client.get("/reviews/1/screen")
-    assert response.status_code == 302
-    assert response.headers["location"] == f"/reviews/1/screen/1?{RANKED}"
-    found = page(client, response.headers["location"])
-    assert found.text("h1") == "Random restarts of walks on sparse graphs"
-    assert "First of 11 unread" in found.text("p", class_="kicker chosen-ranked")
-    hidden = {a["name"]: a["value"] for a, _ in found.all("input", type="hidden")}
-    assert hidden["record"] == "1"
-    assert (hidden["by"], hidden["place"], hidden["unread"], hidden["model"]) == (
-        *("ranked", "0", "11"),
-        "nb-logistic/tfidf@2",
-    )
-    assert [a["value"] for a, _ in found.all("button", name="label")] == ["include", "exclude", "later"]
-
-
-def test_a_record_is_shown_with_highlights_criteria_and_where_to_read_it(client: TestClient) -> None:
-    found = page(client, f"/reviews/1/screen/1?{RANKED}")
-    assert ("sparse") in [text for _, text in found.all("mark", class_="reader for")]
-    assert found.all("mark", class_="model against") == []
-    assert "Restarts left fewer" in found.text("span", class_="deciding-sentence")
-    boxes = [attrs["value"] for attrs, _ in found.all("input", type="checkbox", name="reason")]
-    assert boxes == ["GRAPH", "RESTART", "DENSE", "NODATA", "SURVEY"]
-    keys = [attrs["data-key"] for attrs, _ in found.all("input", type="checkbox", name="reason")]
-    assert keys == ["1", "2", "3", "4", "5"]
-    assert "https://doi.org/10.1000/walks.1" in found.links()
-
-
-def test_texts_of_records_are_shown_as_they_are(client: TestClient) -> None:
-    found = page(client, "/reviews/1/screen/2")
-    assert found.text("h1") == HOSTILE
-    assert "<b>markup</b> & an ampersand" in found.text("div", class_="abstract")
-    chinese = page(client, "/reviews/1/screen/3")
-    assert chinese.text("h1", lang="zh") == CHINESE
-    assert page(client, "/reviews/1/screen/4").text("h1") == "Without a title"
-    assert "Without an abstract" in client.get("/reviews/1/screen/5").text
-
-
-def test_an_address_of_a_record_that_is_no_web_address_is_no_link(client: TestClient, desk: FakeScreening) -> None:
-    desk.pools[1][0] = replace(desk.pools[1][0], url="javascript:alert(1)")
-    assert not [link for link in page(client, "/reviews/1/screen/1").links() if link.startswith("javascript")]
-
-
-def test_a_decision_is_kept_with_how_the_record_was_chosen_and_leads_on(
-    client: TestClient, desk: FakeScreening
-) -> None:
-    response = decide(
-        *(client, 1, "exclude"),
-        **{"by": "ranked", "place": 3, "unread": 11, "model": "nb-logistic/tfidf@2"},
-        reason=["DENSE", "SURVEY"],
-        note="  two\r\nlines ",
-    )
-    event = last(desk)
-    assert (event.record, event.label, event.chosen, event.place, event.unread) == (
-        *(1, Label.EXCLUDE, Chosen.RANKED, 3, 11),
-    )
-    assert (event.model, event.reasons, event.note) == ("nb-logistic/tfidf@2", ("DENSE", "SURVEY"), "two\nlines")
-    assert response.headers["location"].startswith("/reviews/1/screen/2?by=ranked")
-    assert response.headers["location"].endswith("&was=1")
-    found = page(client, response.headers["location"])
-    assert found.text("p", class_="note").startswith("Excluded: Random restarts")
-    undo = [a["value"] for a, _ in found.all("input", type="hidden", name="event")]
-    assert undo == [str(event.id)]
-
-
-def test_a_record_picked_by_hand_says_so(client: TestClient, desk: FakeScreening) -> None:
-    found = page(client, "/reviews/1/screen/8")
-    assert "no evidence" in found.text("p", class_="kicker chosen-manual")
-    assert not found.all("input", type="hidden", name="by")
-    decide(client, 8, "include")
-    assert last(desk).chosen is Chosen.MANUAL
-
-
-def test_a_form_labels_the_record_that_it_shows_however_old_it_is(client: TestClient, desk: FakeScreening) -> None:
-    stale = {"by": "ranked", "place": 3, "unread": 11, "model": "m@2"}
-    decide(client, 1, "include", **stale)
-    decide(client, 2, "exclude", by="ranked", place=1, unread=10, model="m@3")
-    decide(client, 1, "exclude", **stale)  # sent from the page that "back" shows
-    assert decisions(desk) == [("me", 1, "include"), ("me", 2, "exclude"), ("me", 1, "exclude")]
-
-
-def test_what_is_sent_twice_is_kept_once(client: TestClient, desk: FakeScreening) -> None:
-    first = decide(client, 1, "include", reason="GRAPH", note="x")
-    again = decide(client, 1, "include", reason="GRAPH", note="x")
-    assert decisions(desk) == [("me", 1, "include")]
-    assert again.headers["location"].partition("?")[0] == first.headers["location"].partition("?")[0]
-    decide(client, 1, "include", reason="GRAPH", note="another note")
-    assert len(decisions(desk)) == 2
-
-
-def test_going_back_shows_what_was_decided_and_lets_it_be_changed(client: TestClient, desk: FakeScreening) -> None:
-    address = client.get("/reviews/1/screen").headers["location"]
-    decide(client, 1, "exclude", reason="DENSE", note="why")
-    found = page(client, address)
-    assert "Excluded so far" in found.text("p", class_="held")
-    assert "keeps its place" in page(client, "/reviews/1/screen/1").text("p", class_="kicker chosen-manual")
-    pressed = [a["value"] for a, _ in found.all("button") if a.get("aria-pressed") == "true"]
-    assert pressed == ["exclude"]
-    assert [a["value"] for a, _ in found.all("input", name="reason") if "checked" in a] == ["DENSE"]
-    assert found.text("textarea", id="note") == "why"
-    decide(client, 1, "include", held="exclude")
-    assert decisions(desk)[-1] == ("me", 1, "include")
-
-
-def test_an_inclusion_has_no_reason_to_exclude(client: TestClient, desk: FakeScreening) -> None:
-    """As when an exclusion is corrected: its reason is still marked on the page."""
-    decide(client, 1, "include", reason=["DENSE", "GRAPH", "not-retrieved"])
-    assert last(desk).reasons == ("GRAPH",)
-    decide(client, 2, "exclude", reason=["DENSE", "GRAPH"])
-    assert last(desk).reasons == ("DENSE", "GRAPH")
-
-
-def test_in_a_shared_review_nobody_is_overruled_unseen(client: TestClient, desk: FakeScreening) -> None:
-    address = client.get("/reviews/1/screen").headers["location"]
-    assert "held" in {a["name"] for a, _ in page(client, address).all("input", type="hidden")}
-    by(desk, "ada", 1, Label.EXCLUDE)
-    response = decide(client, 1, "include", held="")
-    assert response.headers["location"] == "/reviews/1/screen/1?note=meanwhile"
-    assert decisions(desk) == [("ada", 1, "exclude")]
-    found = page(client, response.headers["location"])
-    assert "Somebody else decided this record meanwhile: excluded" in found.text("p", role="alert")
-    decide(client, 1, "include", held="exclude")
-    assert decisions(desk)[-1] == ("me", 1, "include")
-
-
-def test_undo_shows_the_record_again_as_it_was_offered(client: TestClient, desk: FakeScreening) -> None:
-    decide(client, 1, "include", by="ranked", place=0, unread=11, model="nb-logistic/tfidf@2")
-    made = last(desk).id
-    response = sent(client, "/reviews/1/undo", event=made)
-    assert response.headers["location"] == f"/reviews/1/screen/1?undone=1&{RANKED}"
-    assert last(desk).undoes == made
-    found = page(client, response.headers["location"])
-    assert "Taken back" in found.text("p", class_="note")
-    assert not [a for a, _ in found.all("button") if a.get("aria-pressed") == "true"]
-
-
-def test_undo_without_a_number_takes_back_the_last_one_and_nothing_is_no_fault(
-    client: TestClient, desk: FakeScreening
-) -> None:
-    sent(client, "/reviews/1/undo", "/reviews/1/screen")
-    decide(client, 1, "include")
-    decide(client, 2, "include")
-    sent(client, "/reviews/1/undo", "/reviews/1/screen/2?undone=1&by=manual")
-    assert desk.record(1, 1).label is Label.INCLUDE
-    assert desk.record(1, 2).label is None
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"label": "maybe"},
-        {"record": "0"},
-        {"record": "x"},
-        {"by": "prior"},
-        {"by": "ranked", "place": "3", "unread": "3"},
-        {"note": "x" * 20_001},
-        {"mode": "fast"},
-    ],
-)
-def test_decisions_that_cannot_be(client: TestClient, desk: FakeScreening, fields: dict[str, str]) -> None:
-    assert sent(client, "/reviews/1/decide", **{"record": "1", "label": "include", **fields}).status_code == 400
-    assert decisions(desk) == []
-    assert sent(client, "/reviews/1/decide", record="99", label="include").status_code == 404
-
-
-def test_another_order_is_kept_from_record_to_record(client: TestClient, desk: FakeScreening) -> None:
-    response = client.get("/reviews/1/screen?mode=random")
-    assert "by=random" in response.headers["location"]
-    assert "mode=random" in response.headers["location"]
-    response = decide(client, 1, "exclude", mode="random", by="random", unread=11)
-    assert "by=random" in response.headers["location"]
-    assert client.get("/reviews/1/screen?mode=x").status_code == 400
-
-
-def test_later_leaves_a_record_unread(client: TestClient, desk: FakeScreening) -> None:
-    decide(client, 1, "later")
-    assert "0 of 11 read" in page(client, "/reviews/1/screen/1").text("p", class_="progress-line")
-    assert "Put off" in client.get("/reviews/1/records?label=later").text
-
-
-def test_at_the_end_the_statement_stands(client: TestClient, desk: FakeScreening) -> None:
-    for record in pool():
-        if not record.twin:
-            response = decide(client, record.number, "exclude")
-    assert response.headers["location"] == "/reviews/1/screen?end=1&was=12"
-    found = page(client, response.headers["location"])
-    assert found.text("h1") == "Nothing left to offer"
-    assert "Read the full texts" not in [text for _, text in found.all("a")], "nothing was included"
-    decide(client, 12, "include", held="exclude")
-    assert "Read the full texts" in [text for _, text in page(client, "/reviews/1/screen?end=1").all("a")]
-    decide(client, 12, "exclude", held="include")
-    assert "No estimate is possible" in found.text("p", class_="sentence")
-    assert "Undo" in [text for _, text in found.all("button")]
-
-
-def test_full_texts_come_after_titles(client: TestClient, desk: FakeScreening) -> None:
-    response = client.get("/reviews/1/screen?stage=full-text")
-    assert response.headers["location"] == "/reviews/1/screen?end=1&stage=full-text"
-    assert "Nothing to read in full yet" in client.get(response.headers["location"]).text
-    found = page(client, "/reviews/1/screen/1?stage=full-text")
-    assert "not-retrieved" in [a["value"] for a, _ in found.all("input", name="reason")]
-    decide(client, 1, "exclude", stage="full-text", reason="not-retrieved")
-    assert (last(desk).stage, last(desk).reasons) == (Stage.FULL_TEXT, ("not-retrieved",))
-    assert client.get("/reviews/1?stage=half").status_code == 400
-
-
-def test_when_the_rule_says_stop_the_sheet_says_so(client: TestClient, desk: FakeScreening) -> None:
-    decide(client, 1, "include")
-    report = desk.progress(1).report
-    desk.report = replace(report, stop=True, refuted=True, guarantee=GuaranteeClass.DISTRIBUTION_FREE)
-    text = client.get("/reviews/1/screen/2").text
-    assert "The declared rule says that screening may stop" in text
-    assert "The audit has refuted the assumption" in text
-    found = page(client, "/reviews/1")
-    assert "Guaranteed without assumptions" in found.text("p", class_="guarantee")
-    assert "Assumption refuted" in found.text("p", class_="guarantee")
 
 
 # ---------------------------------------------------------------------------------------------------------- statements
@@ -580,6 +164,22 @@ def test_the_audits_estimate_of_the_advantage_is_shown_beside_what_is_assumed(
     assert "Still to read" not in client.get("/reviews/1").text
 
 
+def test_nothing_is_guaranteed_as_long_as_nothing_is_said(client: TestClient, desk: FakeScreening) -> None:
+    assert page(client, "/reviews/1").text("p", class_="guarantee") == "Rule under a stated assumption"
+    decide(client, 1, "include")
+    assert page(client, "/reviews/1").text("p", class_="guarantee") == "Guaranteed under a stated assumption"
+
+
+def test_a_statement_that_no_longer_holds_is_told_so(client: TestClient, desk: FakeScreening) -> None:
+    assert "superseded" not in client.get("/reviews/1").text
+    desk.overtaken = "Three records were decided after this statement."
+    sent(client, "/reviews/1/stop")
+    for path in ("/reviews/1", "/reviews/1/screen?end=1", "/reviews/1/history", "/reviews"):
+        assert page(client, path).text("p", class_="note superseded") == desk.overtaken, path
+    sent(client, "/reviews/1/reopen")
+    assert "superseded" not in client.get("/reviews").text, "it is screened on"
+
+
 def test_stopping_keeps_the_statement_and_can_be_taken_back(client: TestClient, desk: FakeScreening) -> None:
     decide(client, 1, "include")
     sent(client, "/reviews/1/stop", "/reviews/1?done=stop")
@@ -598,7 +198,7 @@ def test_no_address_can_put_words_on_a_page(client: TestClient) -> None:
         assert "send money" not in client.get(f"{path}?done=send+money").text
 
 
-# ------------------------------------------------------------------------------------------------- records and events
+# -------------------------------------------------------------------------------------------------- records and events
 
 
 def test_records_are_narrowed_and_paged(client: TestClient, desk: FakeScreening) -> None:
@@ -632,6 +232,15 @@ def test_a_record_shows_its_history_and_what_can_be_taken_back(client: TestClien
     assert sent(client, "/reviews/1/undo", back="https://evil.example/").headers["location"] == "/"
 
 
+def test_what_others_did_has_no_number_and_is_not_to_be_taken_back(client: TestClient, desk: FakeScreening) -> None:
+    """As a blinded screener is told it."""
+    decide(client, 1, "include")
+    decide(client, 1, "exclude", held="include")
+    desk.events_[1] = [replace(event, id=0) for event in desk.events_[1]]
+    assert not [a for a, _ in page(client, "/reviews/1/history").all("tr") if "id" in a]
+    assert not page(client, "/reviews/1/records/1").all("form", class_="undo-event")
+
+
 def test_a_repeat_is_said_and_taken_apart(client: TestClient, desk: FakeScreening) -> None:
     sent(client, "/reviews/1/twin", "/reviews/1/records/7?done=twin", record="7", other="8")
     assert (last(desk).kind, last(desk).record, last(desk).other) == (ReviewEventKind.TWIN, 7, 8)
@@ -653,81 +262,13 @@ def test_the_history_is_newest_first_and_paged(
     first = page(client, "/reviews/1/history")
     assert [a["id"] for a, _ in first.all("tr") if "id" in a] == ["e5", "e4", "e3"]
     older = [a["href"] for a, _ in first.all("a", rel="next")]
-    assert older == ["/reviews/1/history?before=3"]
+    assert older == ["/reviews/1/history?before=2"]
     second = page(client, older[0])
     assert [a["id"] for a, _ in second.all("tr") if "id" in a] == ["e2", "e1"]
     assert not second.all("a", rel="next")
 
 
-# ------------------------------------------------------------------------------------------------------------ blinded
-
-
-def test_a_blinded_screener_sees_nothing_of_others(client: TestClient, desk: FakeScreening) -> None:
-    blinded(desk)
-    by(desk, "ada", 1, Label.EXCLUDE, reasons=("SURVEY",), note="adas words")
-    by(desk, "ada", 2, Label.EXCLUDE, note="adas words")
-    decide(client, 2, "include")
-    for path in GETS:
-        text = client.get(path).text
-        if path not in ("/reviews/1/records/2", "/reviews/1/history", "/reviews/1/conflicts"):
-            assert "adas words" not in text, path
-    found = page(client, "/reviews/1/screen/1")
-    assert not [a for a, _ in found.all("button") if a.get("aria-pressed") == "true"]
-    assert not [a for a, _ in found.all("input", name="reason") if "checked" in a]
-    rows = {a["value"]: text for a, text in page(client, "/reviews/1/records").all("li") if "data-item" in a}
-    assert "Unread" in rows["1"]
-    assert "In conflict" in rows["2"]
-    history = " ".join(text for _, text in page(client, "/reviews/1/history").all("tr"))
-    assert "SURVEY" not in history
-    assert "1 of 11 read" in page(client, "/reviews/1/screen/1").text("p", class_="progress-line")
-
-
-def test_in_a_blinded_review_another_ones_decision_does_not_stand_in_the_way(
-    client: TestClient, desk: FakeScreening
-) -> None:
-    blinded(desk)
-    by(desk, "ada", 1, Label.EXCLUDE)
-    response = decide(client, 1, "include", held="")
-    assert response.headers["location"].startswith("/reviews/1/screen/2")
-    assert decisions(desk)[-1] == ("me", 1, "include")
-
-
-def test_conflicts_are_shown_to_those_who_decided_and_resolved(client: TestClient, desk: FakeScreening) -> None:
-    blinded(desk, "me", "ada", "bo")
-    for who, label in (("ada", Label.EXCLUDE), ("bo", Label.INCLUDE)):
-        by(desk, who, 1, label, note=f"{who} thinks so")
-    assert "ada thinks so" not in client.get("/reviews/1/conflicts").text
-    decide(client, 1, "include")
-    found = page(client, "/reviews/1/conflicts")
-    assert "ada Excluded “ada thinks so”" in [text for _, text in found.all("li")]
-    assert sent(client, "/reviews/1/resolve", record="1", label="later").status_code == 400
-    sent(client, "/reviews/1/resolve", "/reviews/1/conflicts", record="1", label="include", note="talked it over")
-    assert (last(desk).kind, last(desk).note) == (ReviewEventKind.RESOLVE, "talked it over")
-    assert "None" in page(client, "/reviews/1/conflicts").text("p", class_="absent")
-
-
-def test_files_of_a_blinded_review_are_withheld_until_it_is_done(client: TestClient, desk: FakeScreening) -> None:
-    blinded(desk)
-    assert "blinded and not finished" in page(client, "/reviews/1/export").text("p", class_="note")
-    for form in screening_files.FILE_FORMS:
-        assert client.get(f"/reviews/1/export/{form.name}").status_code == 400
-    sent(client, "/reviews/1/stop", "/reviews/1?done=stop")
-    assert client.get("/reviews/1/export/ris").status_code == 200
-
-
-def test_whoever_does_not_screen_coordinates(client: TestClient, desk: FakeScreening) -> None:
-    blinded(desk, "ada", "bo")
-    by(desk, "ada", 1, Label.EXCLUDE, note="adas words")
-    assert "adas words" in client.get("/reviews/1/records/1").text
-    assert client.get("/reviews/1/export/ris").status_code == 200
-    found = page(client, "/reviews/1/screen")
-    assert found.text("h1") == "Not among the screeners"
-    assert not page(client, "/reviews/1/screen/1").all("button", name="label")
-    assert decide(client, 1, "include").status_code == 400
-    assert decisions(desk) == [("ada", 1, "exclude")]
-
-
-# -------------------------------------------------------------------------------------------------------------- files
+# --------------------------------------------------------------------------------------------------------------- files
 
 
 def test_agreement_is_a_table(client: TestClient, desk: FakeScreening) -> None:

@@ -86,7 +86,10 @@ def test_a_program_screens_from_the_offer_to_the_export(client: TestClient, desk
     assert client.get(f"/api/reviews{at}/export?form=csv&label=include").text.startswith(
         "csv of Restarts, only include"
     )
-    assert [one["name"] for one in got(client, "")["reviews"]] == ["Walks on sparse graphs", "Restarts"]
+    listed = got(client, "")
+    assert [one["name"] for one in listed["reviews"]] == ["Walks on sparse graphs", "Restarts"]
+    standing = {name: listed["standings"][1][name] for name in ("id", "records", "read", "found", "stopped")}
+    assert standing == {"id": 2, "records": 2, "read": 0, "found": 0, "stopped": False}
     assert client.delete(f"/api/reviews{at}", headers={"content-type": "application/json"}).json() == {
         "removed": "Restarts"
     }
@@ -182,6 +185,45 @@ def test_repeats_stops_and_numbers(client: TestClient, desk: FakeScreening) -> N
     assert posted(client, "/1/searches", {"query": "steps", "limit": 2})["entries"] == 2
 
 
+def test_an_audit_is_begun_by_post_alone(client: TestClient, desk: FakeScreening) -> None:
+    desk.wants_audit = True
+    before = list(desk.events_[1])
+    for _ in range(2):
+        assert got(client, "/1/next") == {"offer": None, "audit_due": True}
+    assert desk.events_[1] == before
+    begun = posted(client, "/1/audit", {})
+    assert (begun["offer"]["record"]["number"], begun["audit_due"]) == (1, False)
+    assert posted(client, "/1/audit", {"mode": "auto"})["offer"] == begun["offer"] | {"model": "nb-logistic/tfidf@3"}
+    assert [event.kind for event in desk.events_[1]].count(ReviewEventKind.AUDIT) == 1
+    assert got(client, "/1/next")["offer"]["record"]["number"] == 1
+
+
+def test_records_are_found_by_what_references_say_and_pairs_are_judged(client: TestClient, desk: FakeScreening) -> None:
+    found = got(client, "/1/named?key=doi:10.1000/walks.1")["records"]
+    assert [one["number"] for one in found] == [1]
+    assert got(client, "/1/named?key=nobody+wrote+this")["records"] == []
+    pairs = got(client, "/1/repeats?limit=2")
+    assert [(pair["record"]["number"], pair["other"]["number"]) for pair in pairs["pairs"]] == [(7, 8), (7, 9)]
+    assert (pairs["next"], pairs["pairs"][0]["why"]) == (2, "The titles differ in a number.")
+    assert posted(client, "/1/differences", {"record": 7, "other": 8})["kind"] == "different"
+    assert got(client, "/1/repeats?limit=1")["pairs"][0]["other"]["number"] == 9
+
+
+def test_what_was_shown_goes_with_a_decision_and_is_compared(client: TestClient, desk: FakeScreening) -> None:
+    posted(client, "/1/decisions", {"record": 1, "label": "include", "held": "unread"})
+    error = posted(client, "/1/decisions", {"record": 1, "label": "exclude", "held": "unread"}, 409)["error"]
+    assert error["code"] == "decided_meanwhile"
+    assert "record 1: it was decided meanwhile: include" in error["message"]
+    assert error["request_id"]
+    posted(client, "/1/decisions", {"record": 1, "label": "exclude", "held": "include"})
+    posted(client, "/1/undo", {})
+    posted(client, "/1/undo", {})
+    error = posted(client, "/1/decisions", {"record": 1, "label": "include", "held": "exclude"}, 409)["error"]
+    assert "taken back" in error["message"]
+    assert desk.record(1, 1).label is None
+    posted(client, "/1/decisions", {"record": 1, "label": "include"})
+
+
 def test_blinded_screeners_are_told_nothing_of_others(client: TestClient, desk: FakeScreening) -> None:
     desk.change(1, sharing=Sharing.BLINDED, screeners=("me", "ada"))
     desk.decide(1, 1, Label.EXCLUDE, "ada", note="adas words", offer=desk.look(1, 1))
@@ -243,6 +285,7 @@ def test_every_route_of_reviews_is_described(client: TestClient) -> None:
     routes = {path: item for path, item in schema["paths"].items() if path.startswith("/api/reviews")}
     one = "/api/reviews/{review}"
     named = ("next", "decisions", "undo", "resolutions", "stop", "reopen", "searches", "papers", "priors", "twins")
+    named += ("audit", "differences", "named", "repeats")
     shown = ("records", "history", "progress", "conflicts", "agreement", "prisma", "export", "files/{file}")
     record = ("records/{number}", "records/{number}/offer", "records/{number}/history")
     assert set(routes) == {"/api/reviews", one, *(f"{one}/{name}" for name in (*named, *shown, *record))}

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from broadsheet.library import Library, open_library
@@ -17,6 +18,7 @@ from broadsheet.model.screening import Label
 from broadsheet.settings import load_settings
 from broadsheet.web import create_app
 from broadsheet.web.identity import COOKIE
+from tests.fake_library import FakeLibrary
 from tests.pages import BASE, page
 
 OWN = {"origin": BASE}
@@ -46,9 +48,16 @@ def library(tmp_path: Path) -> Iterator[Library]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def app() -> FastAPI:
+    """The one site of these tests: making its routes and reading its templates takes longer than most of them."""
+    return create_app(FakeLibrary())
+
+
 @pytest.fixture
-def client(library: Library) -> Iterator[TestClient]:
-    with TestClient(create_app(library), base_url=BASE, follow_redirects=False) as found:
+def client(library: Library, app: FastAPI) -> Iterator[TestClient]:
+    app.state.site.library = library
+    with TestClient(app, base_url=BASE, follow_redirects=False) as found:
         yield found
 
 
@@ -236,6 +245,23 @@ def test_agreement_of_two_others_is_not_told_meanwhile(client: TestClient, libra
     assert len(client.get(f"/api{at}/agreement").json()["pairs"]) == 3
 
 
+def test_a_blinded_screener_takes_back_what_is_hers_by_the_number_that_she_is_told(
+    client: TestClient, library: Library
+) -> None:
+    at = of_three(client, library)
+    sent(client, f"{at}/decide", record=2, label="exclude")
+    forms = page(client, f"{at}/records/2").all("form", class_="undo-event")
+    assert len(forms) == 1, "what others decided is not hers to take back"
+    numbers = [a["value"] for a, _ in page(client, f"{at}/records/2").all("input", type="hidden", name="event")]
+    sent(client, f"{at}/undo", event=numbers[0], back=f"{at}/records/2")
+    assert library.screening.record(1, 2, screener="ada").own is None
+    for who, label in (("me", Label.INCLUDE), ("bob", Label.EXCLUDE)):
+        assert library.screening.record(1, 2, screener=who).own is label
+    for path in ("/history", "/records/2"):
+        ids = [attrs["id"] for attrs, _ in page(client, f"{at}{path}").all("tr") if "id" in attrs]
+        assert len(set(ids)) == len(ids), path
+
+
 # --------------------------------------------------------------------------------------------------- odd and hostile
 
 
@@ -356,3 +382,81 @@ def test_a_number_above_all_others_is_told_without_its_like(client: TestClient) 
         assert (response.status_code, "9223372036854775807" in response.text) == (400, False), numbers
     response = client.get(f"/api{at}/records/{'9' * 25}")
     assert (response.status_code, "9223372036854775807" in response.text) == (400, False)
+
+
+# ------------------------------------------------------------------------------------------------ to look and to begin
+
+
+def test_to_look_begins_no_audit_and_the_button_begins_one(client: TestClient, library: Library) -> None:
+    at = begun(client)
+    sent(client, f"{at}/settings", rule="distribution-free")
+    before = library.screening.history(1)
+    for _ in range(2):
+        found = page(client, f"{at}/screen?mode=audit")
+        assert found.text("h1") == "An audit is due"
+        assert client.get(f"/api{at}/next?mode=audit").json() == {"offer": None, "audit_due": True}
+    assert library.screening.history(1) == before
+    where = sent(client, f"{at}/audit", mode="audit")
+    assert "by=audit" in where
+    assert library.screening.history(1)[-1].kind == "audit"
+    assert sent(client, f"{at}/audit", mode="audit") == where, "begun once, and the same record for who asks again"
+    assert client.get(f"{at}/screen?mode=audit").headers["location"] == where
+    assert [event.kind for event in library.screening.history(1)].count("audit") == 1
+
+
+def test_what_is_known_is_looked_up_and_pairs_are_judged(client: TestClient, library: Library) -> None:
+    at = begun(client)
+    text = "title,abstract,doi,authors,year\nA rare walk of its own,Its abstract,10.1000/rare,A. Noether,2020\n"
+    for author, year in (("B. Kovalevskaya", 2009), ("P. Erdos", 2019)):
+        text += f"Bounds for seeded walks on rings with restarts,Abstract {year},,{author},{year}\n"
+    sent(client, f"{at}/files", files=[("file", ("more.csv", text.encode()))])
+    asked = urlencode({"q": "https://doi.org/10.1000/RARE\nWalk 7 on trees"})
+    found = page(client, f"{at}/known?{asked}")
+    marked = [a["value"] for a, _ in found.all("input", name="numbers") if "checked" in a]
+    assert marked == ["32", "8"]
+    sent(client, f"{at}/prior", numbers=marked, label="include")
+    assert [library.screening.record(1, int(n)).prior for n in marked] == [True, True]
+    pairs = library.screening.possible_repeats(1)
+    shown = page(client, f"{at}/repeats")
+    assert len(shown.all("form", class_="actions")) == min(len(pairs), 25) > 0
+    pair = pairs[0]
+    sent(client, f"{at}/different", record=pair.record.number, other=pair.other.number)
+    assert (pair.record.number, pair.other.number) not in {
+        (one.record.number, one.other.number) for one in library.screening.possible_repeats(1)
+    }
+
+
+def test_the_list_of_a_real_library_tells_how_far_each_review_is(client: TestClient) -> None:
+    at = begun(client)
+    sent(client, f"{at}/decide", record=2, label="include")
+    line = page(client, "/reviews").text("ul", class_="facts standing-line")
+    assert line.startswith("Screening 2 of 31 read (6 %) 2 included last worked on ")
+    standing = client.get("/api/reviews").json()["standings"][0]
+    assert (standing["records"], standing["read"], standing["found"], standing["stopped"]) == (31, 2, 2, False)
+
+
+@pytest.mark.parametrize(("field", "value"), [("querier", "fastest"), ("model", "oracle")])
+def test_an_order_or_a_model_that_there_is_not_is_refused_with_those_that_there_are(
+    client: TestClient, library: Library, field: str, value: str
+) -> None:
+    at = begun(client)
+    response = client.post(f"{at}/settings", data={field: value}, headers=OWN)
+    assert (response.status_code, value in response.text) == (400, True)
+    assert "max-relevance" in response.text or "naive-bayes" in response.text
+
+
+def test_numbers_that_there_are_not_are_404_with_the_remedy(client: TestClient, library: Library) -> None:
+    at = begun(client)
+    before = library.screening.history(1)
+    for path, body in (
+        ("decisions", {"record": 99, "label": "include"}),
+        ("priors", {"records": [2, 99], "label": "include"}),
+        ("twins", {"record": 2, "other": 99}),
+        ("differences", {"record": 2, "other": 99}),
+        ("resolutions", {"record": 99, "label": "include"}),
+    ):
+        response = client.post(f"/api{at}/{path}", json=body)
+        assert response.status_code == 404, path
+        assert "31" in response.json()["error"]["message"], path
+    assert client.post(f"/api{at}/undo", json={"event": 999}).status_code == 404
+    assert library.screening.history(1) == before

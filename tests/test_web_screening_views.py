@@ -11,23 +11,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
+from broadsheet.learn.screening import COMPOSITIONS, QUERIERS
 from broadsheet.model.screening import (
     STOPPING_RULES,
     Chosen,
     Criterion,
     CurvePoint,
+    GuaranteeClass,
     Highlight,
     Label,
     Offer,
     PoolRecord,
+    Review,
     ReviewEvent,
     ReviewEventKind,
+    Standing,
     StoppingPlan,
+    StopReport,
 )
 from broadsheet.web import screening_views as views
 from broadsheet.web.params import ParameterError
 from broadsheet.web.screening_curve import MOST_POINTS, curve, thinned, ticks
 from broadsheet.web.screening_forms import criteria, listed
+from broadsheet.web.screening_list import state_words
 from broadsheet.web.screening_pages import as_chosen
 
 TAG = re.compile(r"<[^>]*>")
@@ -202,12 +208,36 @@ def test_a_rule_is_taken_apart_for_its_form(rule: str, parts: tuple[str, str, st
 
 def test_the_declared_rule_in_words() -> None:
     assert views.rule_words(StoppingPlan(advantage=3)) == (
-        "Rank advantage (b = 3): recall 95\u202f% with 95\u202f% confidence"
+        "Target: recall 95\u202f% at 95\u202f% confidence, by rank advantage (b\u00a0=\u00a03)"
     )
     plan = StoppingPlan("irrelevant-in-a-row or budget", target=0.975, in_a_row=50, budget=2000)
     assert views.rule_words(plan) == (
-        "Irrelevant in a row or budget, 50 in a row, budget 2,000: recall 97.5\u202f% with 95\u202f% confidence"
+        "Target: recall 97.5\u202f% at 95\u202f% confidence, by irrelevant in a row (50) or budget of 2,000 records"
     )
+    assert views.rule_words(StoppingPlan("chao")).endswith("by Chao’s estimate")
+
+
+@pytest.mark.parametrize(
+    ("read", "records", "words"),
+    [
+        *((0, 0, "0\u202f%"), (0, 9, "0\u202f%"), (1, 2518, "under 1\u202f%")),
+        *((25, 2500, "1\u202f%"), (2499, 2500, "99\u202f%"), (2500, 2500, "100\u202f%")),
+    ],
+)
+def test_the_share_that_is_read_says_neither_nothing_nor_all_too_early(read: int, records: int, words: str) -> None:
+    assert views.read_share(read, records) == words
+
+
+@pytest.mark.parametrize(
+    ("numbers", "stopped", "words"),
+    [
+        *(((0, 0), False, "Empty pool"), ((9, 0), False, "Not begun"), ((9, 3), False, "Screening")),
+        *(((9, 9), False, "All read"), ((9, 3), True, "Stopped"), ((9, 9), True, "Stopped")),
+    ],
+)
+def test_how_far_a_review_is_in_a_word(numbers: tuple[int, int], stopped: bool, words: str) -> None:
+    records, read = numbers
+    assert state_words(Standing(Review(1, "x", NOW), records, 0, read, 0, 0, NOW, stopped)) == words
 
 
 # --------------------------------------------------------------------------------------------------- offers and events
@@ -222,6 +252,8 @@ def test_why_a_record_is_offered() -> None:
     assert views.why_offered(offer(Chosen.RANKED, 11, 1200)).startswith("Number 12 of 1,200")
     assert "no evidence" in views.why_offered(offer(Chosen.MANUAL))
     assert len({views.why_offered(offer(chosen)) for chosen in Chosen}) == len(Chosen)
+    assert "by your wish" in views.why_offered(offer(Chosen.RANDOM), mode="random")
+    assert "no ranking of them yet" in views.why_offered(offer(Chosen.RANDOM), mode="auto")
 
 
 def test_an_offer_as_an_address_says_it() -> None:
@@ -268,12 +300,36 @@ def test_bounds_are_rounded_down() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rule", "kind", "recall", "words"),
+    [
+        *[("rank-advantage", kind, None, "Rule under a stated assumption") for kind in GuaranteeClass],
+        ("distribution-free", GuaranteeClass.NONE, None, "Rule without assumptions"),
+        ("chao or budget", GuaranteeClass.NONE, None, "Rule without a guarantee"),
+        ("distribution-free or budget", GuaranteeClass.NONE, None, "Rule without a guarantee"),
+        ("rank-advantage", GuaranteeClass.DISTRIBUTION_FREE, 0.9, "Guaranteed without assumptions"),
+        ("chao", GuaranteeClass.NONE, 0.9, "No guarantee"),
+    ],
+)
+def test_nothing_is_called_guaranteed_before_anything_is_said(
+    rule: str, kind: GuaranteeClass, recall: float | None, words: str
+) -> None:
+    assert views.badge(StopReport(rule, kind, False, "A sentence.", 0.9, 0.95, recall=recall)) == words
+
+
 def test_kappa_is_written_with_a_minus() -> None:
     assert [views.kappa(value) for value in (None, 0.5, -0.0625)] == ["–", "0.50", "\u22120.06"]
 
 
 def test_every_stopping_rule_has_its_words() -> None:
     assert tuple(views.RULES) == STOPPING_RULES
+    by_class = [key for _, rules in views.RULE_CLASSES for key, *_ in rules]
+    assert sorted(by_class) == sorted(STOPPING_RULES)
+
+
+def test_every_model_and_order_has_its_words() -> None:
+    assert set(views.COMPOSITIONS) == set(COMPOSITIONS)
+    assert set(views.QUERIERS) == set(QUERIERS)
 
 
 def test_no_line_ends_before_a_percent_sign() -> None:

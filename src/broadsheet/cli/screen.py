@@ -1,4 +1,4 @@
-"""Commands that make a systematic review and fill its pool: screen, new, plan, add, prior, remove."""
+"""Commands that make a systematic review and fill its pool: screen, new, plan, add, remove."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from broadsheet.cli.common import (
     write_json,
 )
 from broadsheet.cli.screen_common import (
-    LABELS,
+    KINDS,
     MODEL_OPTIONS,
     RULE_OPTIONS,
     chosen_screener,
@@ -29,7 +29,7 @@ from broadsheet.cli.screen_common import (
     shape,
     together,
 )
-from broadsheet.errors import InputError, NotFoundError
+from broadsheet.errors import InputError
 
 if TYPE_CHECKING:
     from broadsheet.library import Library
@@ -259,6 +259,9 @@ def remove(name: str, yes: bool) -> None:
 @click.option("--saved-search", type=Number(1), help="Papers that a saved search finds, by its number.")
 @click.option("--paper", "papers", multiple=True, help="A paper of the library. May be given more than once.")
 @click.option("--limit", type=Number(1, 10_000), default=1000, show_default=True, help="Papers from a search at most.")
+@click.option("--source", "called", default="", metavar="NAME", help="What the FILEs' source is called in reports.")
+@click.option("--kind", type=click.Choice(KINDS), help="What the FILEs' source is, for PRISMA; else a database.")
+@click.option("--dry-run", is_flag=True, help="Say what FILEs would add, and add nothing.")
 @screener_option
 @json_option
 @home_option
@@ -269,28 +272,39 @@ def add(  # noqa: PLR0917 - click passes the options by name
     saved_search: int | None,
     papers: tuple[str, ...],
     limit: int,
+    called: str,
+    kind: str | None,
+    dry_run: bool,
     as_json: bool,
 ) -> int:
     """Fill a review with records from files (RIS, nbib, BibTeX, CSV, Excel...), from the library, or from both.
 
     Records that repeat others are found, kept beside them and screened once. Labels that a file has (as ASReview
-    writes them) become prior knowledge. - is the standard input.
+    writes them) become prior knowledge. What a source has given already is not added again. - is the standard input.
+
+    Records cannot be taken out of a review again: look first with --dry-run. In reports a source has its file's name,
+    or that of --source; `screen source` gives it another one later.
 
     \b
     Examples:
-      broadsheet screen add anxiety pubmed.nbib scopus.ris
+      broadsheet screen add anxiety pubmed.nbib scopus.ris --dry-run
+      broadsheet screen add anxiety savedrecs.txt --source "Web of Science"
       broadsheet screen add anxiety --search "exercise and anxiety" --limit 500
       broadsheet screen add anxiety --paper 12 --paper doi:10.1000/182
     """
     if not (files or query or saved_search or papers):
         raise click.UsageError("Name at least one FILE, or give --search, --saved-search or --paper.")
+    if dry_run and (query or saved_search or papers or Path("-") in files):
+        raise click.UsageError("--dry-run is for files: leave out --search, --saved-search, --paper and -.")
+    if (called or kind) and not files:
+        raise click.UsageError("--source and --kind are for FILEs; `screen source` names what a search gave.")
     summaries: list[PoolSummary] = []
     unreadable: list[str] = []
-    with opened() as library:
+    with opened(read_only=dry_run) as library:
         review = library.screening.review(name)
         for path in files:
             try:
-                summaries.append(_add_file(library, review.name, path))
+                summaries.append(_add_file(library, review.name, path, (called, kind), dry_run))
             except InputError as error:
                 unreadable.append(str(error))
                 click.echo(f"broadsheet: {safe(str(error))}", err=True)
@@ -299,18 +313,22 @@ def add(  # noqa: PLR0917 - click passes the options by name
         write_json({"sources": shape(summaries), "unreadable": unreadable})
     else:
         _print_summaries(summaries)
+        if dry_run:
+            click.echo("Nothing was added.")
     return 1 if unreadable or not any(each.added for each in summaries) else 0
 
 
-def _add_file(library: Library, name: str, path: Path) -> PoolSummary:
+def _add_file(library: Library, name: str, path: Path, source: tuple[str, str | None], dry_run: bool) -> PoolSummary:
     from broadsheet.cli.progress import Progress
+    from broadsheet.model.screening import SourceKind
 
+    called, kind = source[0], SourceKind(source[1]) if source[1] else None
+    screening, who = library.screening, chosen_screener()
     with Progress(path.name, "B") as progress:
+        told: dict[str, Any] = {"screener": who, "on_progress": progress.update, "called": called, "kind": kind}
         if str(path) == "-":
-            return library.screening.add_stream(
-                name, sys.stdin.buffer, "stdin", screener=chosen_screener(), on_progress=progress.update
-            )
-        return library.screening.add_files(name, [path], screener=chosen_screener(), on_progress=progress.update)[0]
+            return screening.add_stream(name, sys.stdin.buffer, "stdin", **told)
+        return screening.add_files(name, [path], dry_run=dry_run, **told)[0]
 
 
 def _add_papers(  # noqa: PLR0917 - one for each way to name papers
@@ -340,35 +358,3 @@ def _print_summaries(summaries: Sequence[PoolSummary]) -> None:
             click.echo(safe(problem), err=True)
         if len(each.problems) > SHOWN_PROBLEMS:
             click.echo(f"and {len(each.problems) - SHOWN_PROBLEMS:,} more problems", err=True)
-
-
-@screen_.command("prior", no_args_is_help=True, short_help="Say what is known of records before screening.")
-@review_argument
-@click.argument("label", type=click.Choice(LABELS[:2]))
-@click.argument("numbers", nargs=-1, required=True, type=Number(1), metavar="RECORD...")
-@screener_option
-@json_option
-@home_option
-def prior(name: str, label: str, numbers: tuple[int, ...], as_json: bool) -> int:
-    """Say that RECORDs are known to be relevant, or not, before screening begins. `screen records` shows the numbers.
-
-    \b
-    Example:
-      broadsheet screen prior anxiety include 12 15
-    """
-    from broadsheet.model.screening import Label
-
-    made, failed = [], 0
-    with opened() as library:
-        review = library.screening.review(name)
-        for number in numbers:
-            try:
-                made += library.screening.prior(review.name, [number], Label(label), chosen_screener())
-            except (InputError, NotFoundError) as error:
-                failed += 1
-                click.echo(f"broadsheet: {safe(str(error))}", err=True)
-    if as_json:
-        write_json(shape(made))
-    elif made:
-        click.echo(f"Known before screening: {len(made):,} to {label}.")
-    return 1 if failed else 0

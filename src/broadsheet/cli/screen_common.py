@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from broadsheet.cli.common import Command, Number
+from broadsheet.cli.common import Command, Number, safe, write_json
 
 if TYPE_CHECKING:
-    from broadsheet.model.screening import Stage
+    from broadsheet.model.screening import ReviewEvent, Stage
 
 _SCREENER = "broadsheet.screener"
 LABELS = ("include", "exclude", "later")
 STAGES = ("abstract", "full-text")
+KINDS = ("database", "register", "other")
 RULES = (
     *("rank-advantage", "distribution-free", "hypergeometric", "two-phase", "irrelevant-in-a-row", "chao", "budget"),
 )
@@ -86,6 +87,15 @@ stage_option = click.option(
 )
 
 review_argument = click.argument("name", metavar="REVIEW")
+number_argument = click.argument("number", type=Number(1), metavar="RECORD")
+
+
+def say_event(event: ReviewEvent | None, text: str, as_json: bool) -> None:
+    """An event as JSON, or a sentence on it."""
+    if as_json:
+        write_json(shape(event))
+    else:
+        click.echo(safe(text))
 
 
 def reasons_of(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Commands that screen: start, encode, next, decide, undo, twin, apart, records."""
+"""Commands that screen: start, encode, next, decide, undo, records."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from broadsheet.cli.screen import screen_
 from broadsheet.cli.screen_common import (
     LABELS,
     chosen_screener,
+    number_argument,
     reasons_of,
     review_argument,
+    say_event,
     screener_option,
     shape,
     stage_option,
@@ -22,7 +24,7 @@ from broadsheet.errors import InputError
 
 if TYPE_CHECKING:
     from broadsheet.library import Library
-    from broadsheet.model.screening import ReviewEvent, Stage
+    from broadsheet.model.screening import Stage
 
 WAIT = 120.0  # seconds for the first order: a record drawn at random instead would be a loss
 MODES = ("auto", "ranked", "audit", "random")
@@ -34,7 +36,6 @@ mode_option = click.option(
     show_default=True,
     help="What comes next: as the rule wants, the model's best, the audit's next, or one at random.",
 )
-number_argument = click.argument("number", type=Number(1), metavar="RECORD")
 
 
 def viewer(library: Library, name: str) -> str | None:
@@ -82,7 +83,10 @@ def start(name: str, mode: str, stage: Stage, vectors: bool) -> None:
             library.screening.start_background()
         session = Session(library.screening, review, who, stage, mode)
         session.run(keys())
+        overtaken = library.screening.superseded(name, who, stage=stage)
     click.echo(f"{session.decided:,} decisions are kept.")
+    if overtaken:
+        click.echo(safe(overtaken), err=True)
 
 
 def _encode(library: Library, name: str) -> int:
@@ -186,14 +190,10 @@ def decide(  # noqa: PLR0917 - click passes the options by name
         event = library.screening.decide(
             name, number, Label(label), acting(library, name), stage=stage, reasons=codes, note=note, offer=offer
         )
-    _say(event, f"{label}: record {number}", as_json)
-
-
-def _say(event: ReviewEvent | None, text: str, as_json: bool) -> None:
-    if as_json:
-        write_json(shape(event))
-    else:
-        click.echo(safe(text))
+        overtaken = library.screening.superseded(name, acting(library, name), stage=stage)
+    say_event(event, f"{label}: record {number}", as_json)
+    if overtaken:
+        click.echo(safe(overtaken), err=True)
 
 
 @screen_.command("undo", no_args_is_help=True, short_help="Take back what you did last.")
@@ -214,44 +214,7 @@ def undo(name: str, event: int | None, as_json: bool) -> None:
         who = chosen_screener() if event else acting(library, name)
         done = library.screening.undo(name, who, event=event)
     about = f", record {done.record}" if done and done.record else ""
-    _say(done, f"Taken back: event {done.undoes}{about}." if done else "There is nothing to take back.", as_json)
-
-
-@screen_.command("twin", no_args_is_help=True, short_help="Say that a record repeats another.")
-@review_argument
-@number_argument
-@click.argument("other", type=Number(1))
-@screener_option
-@json_option
-@home_option
-def twin(name: str, number: int, other: int, as_json: bool) -> None:
-    """Say that a RECORD repeats OTHER: what was decided of either holds for both, and they count once.
-
-    \b
-    Example:
-      broadsheet screen twin anxiety 31 12
-    """
-    with opened() as library:
-        event = library.screening.twin(name, number, other, chosen_screener())
-    _say(event, f"Record {number} repeats record {other}.", as_json)
-
-
-@screen_.command("apart", no_args_is_help=True, short_help="Say that a record repeats no other.")
-@review_argument
-@number_argument
-@screener_option
-@json_option
-@home_option
-def apart(name: str, number: int, as_json: bool) -> None:
-    """Say that a RECORD repeats none of those that it was taken to repeat.
-
-    \b
-    Example:
-      broadsheet screen apart anxiety 31
-    """
-    with opened() as library:
-        event = library.screening.apart(name, number, chosen_screener())
-    _say(event, f"Record {number} stands alone.", as_json)
+    say_event(done, f"Taken back: event {done.undoes}{about}." if done else "There is nothing to take back.", as_json)
 
 
 @screen_.command("records", no_args_is_help=True, short_help="List the records of a review.")

@@ -14,9 +14,17 @@ from broadsheet.cli.screen_common import review_argument, shape
 from broadsheet.errors import InputError
 from broadsheet.model.screening import Label
 
-FORMS = ("record", "ris", "csv", "tsv", "xlsx", "json")
+FORMS = ("record", "ris", "bib", "csv", "tsv", "xlsx", "json")
 LABELS = ("include", "exclude", "later")
-_BY_SUFFIX = {".jsonl": "record", ".ris": "ris", ".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".json": "json"}
+_BY_SUFFIX = {
+    ".jsonl": "record",
+    ".ris": "ris",
+    ".bib": "bib",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".xlsx": "xlsx",
+    ".json": "json",
+}
 
 
 @screen_.command("export", no_args_is_help=True, short_help="Write a review for other programs.")

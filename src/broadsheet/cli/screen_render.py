@@ -134,6 +134,8 @@ def progress_lines(progress: ReviewProgress) -> Iterator[str]:
     )
     phase = {"ranked": "reading by rank", "audit": "the audit", "done": "done"}.get(progress.phase, progress.phase)
     yield f"Phase: {phase}" + (f". Model: {safe(progress.model)}" if progress.model else "")
+    if progress.superseded:
+        yield wrapped(safe(progress.superseded), 0)
     yield ""
     yield wrapped(safe(f"{progress.report.rule} ({progress.report.guarantee}): {progress.report.sentence}"), 0)
     if progress.report.advantage is not None:
@@ -192,13 +194,16 @@ def event_line(event: ReviewEvent) -> str:
     what += [f"event {event.undoes}"] if event.undoes else []
     what += [event.label] if event.label else []
     what += [f"({_WHY[event.chosen]})"] if event.chosen else []
-    what += [_detailed(event)] if event.detail and event.kind in ("add", "stop") else []
+    what += [_detailed(event)] if event.detail and event.kind in ("add", "source", "stop") else []
     return safe("  ".join(what) + _why(event))
 
 
 def _detailed(event: ReviewEvent) -> str:
-    """What came into the pool, or the statement that was kept."""
+    """What came into the pool, what it is called, or the statement that was kept."""
     detail = json.loads(event.detail)
+    if event.kind == "source":
+        numbers = ", ".join(map(str, detail["additions"]))
+        return f"no. {numbers}: {', '.join(filter(None, (detail.get('called'), detail.get('kind'))))}"
     if event.kind == "add":
         return f"{detail['source']}: {detail['added']:,} records, {detail['repeats']:,} of them repeats"
     return str(detail.get("report", {}).get("sentence", ""))
@@ -217,9 +222,14 @@ def agreement_lines(found: Iterable[Agreement]) -> list[str]:
 
 def prisma_lines(counts: PrismaCounts) -> Iterable[str]:
     """The numbers of the flow diagram, from the top down."""
-    rows = [(f"identified: {safe(source)}", f"{count:,}") for source, count in counts.identified]
+    kinds = [f" ({kind})" for kind in counts.kinds] if len(set(counts.kinds)) > 1 else [""] * len(counts.identified)
+    rows = [
+        (f"identified: {safe(source)}{kind}", f"{count:,}")
+        for (source, count), kind in zip(counts.identified, kinds, strict=True)
+    ]
+    why = f" ({safe(counts.unread_because)})" if counts.unread_because else ""
     rows += [
-        (name.replace("_", " "), f"{getattr(counts, name):,}")
+        (name.replace("_", " ") + why * (name == "not_screened"), f"{getattr(counts, name):,}")
         for name in (
             "duplicates",
             "removed_other",

@@ -12,13 +12,14 @@ from broadsheet.cli.screen import screen_
 from broadsheet.cli.screen_common import (
     LABELS,
     chosen_screener,
+    number_argument,
     reasons_of,
     review_argument,
     screener_option,
     shape,
     stage_option,
 )
-from broadsheet.cli.screen_desk import number_argument, viewer
+from broadsheet.cli.screen_desk import viewer
 
 if TYPE_CHECKING:
     from broadsheet.model.screening import Stage

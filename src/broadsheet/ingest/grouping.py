@@ -7,7 +7,7 @@ years or identifiers speak against it. A title that is long may stand alone wher
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -48,39 +48,74 @@ class Grouper:
 
     ``apart`` are pairs of places of which a person said that they are not one. A record may join two groups that were
     apart before: ``first`` says what holds after all that was added.
+
+    Records whose groups are known already can be told by ``know``: they are not compared with each other, and no more
+    is held of them than the keys by which others find them. ``look`` gives the record at such a place.
     """
 
-    def __init__(self, apart: Iterable[tuple[int, int]] = ()) -> None:
+    def __init__(
+        self, apart: Iterable[tuple[int, int]] = (), *, look: Callable[[int], PoolRecord] | None = None
+    ) -> None:
         """Without a record so far."""
+        self.keep_apart(apart)
+        self._look = look
+        self._kept: list[int] = []  # of each place, one nearer to the first of its group
+        self._groups: dict[int, list[int]] = {}
+        self._readings: dict[int, Reading] = {}
+        self._sharing: dict[int, set[int]] = {}  # places by the hash of a key: another key with it finds too much only
+
+    def keep_apart(self, apart: Iterable[tuple[int, int]]) -> None:
+        """Other pairs of places from now on that are not one."""
         self._apart = [_judgement(JudgementKind.SPLIT, str(a), str(b)) for a, b in apart]
         self._judgements = Judgements(self._apart)
-        self._kept: list[int] = []  # of each place, one nearer to the first of its group
-        self._groups: dict[int, list[Reading]] = {}
-        self._sharing: dict[object, set[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def know(self, record: PoolRecord, first: int) -> None:
+        """Add a record that is known to be in the group of ``first``, its own place where it repeats none."""
+        place = len(self._kept)
+        self._kept.append(first)
+        self._groups.setdefault(first, []).append(place)
+        self._note(_keys(_reading(record, place)), place)
+
+    def forget_readings(self) -> None:
+        """Hold no more of what was added than of what was known: ``look`` has it from now on."""
+        self._readings.clear()
 
     def add(self, record: Record | PoolRecord) -> int:
         """Add a record; the place of the first of its group now, its own where it repeats none."""
         place = len(self._kept)
-        came = record_of_pool(record) if isinstance(record, PoolRecord) else record
-        reading = read(replace(came, source=_SOURCE, key=str(place), raw=""))
-        keys = [*reading.identifiers, *reading.match_keys]
-        near = self._near(keys)
+        reading = _reading(record, place)
+        keys = _keys(reading)
+        near = {i: [self._read(member) for member in self._groups[i]] for i in self._near(keys)}
         # Merging numbers papers from 1, and those below 0 are new.
-        candidates = [Candidate(i + 1, tuple(self._groups[i])) for i in near]
+        candidates = [Candidate(i + 1, tuple(readings)) for i, readings in near.items()]
         intent = decide(reading, candidates, self._judged(reading, near))
         first = place if intent.paper is None else intent.paper - 1
         self._kept.append(first)
-        self._groups.setdefault(first, []).append(reading)
+        self._readings[place] = reading
+        self._groups.setdefault(first, []).append(place)
         for gone in intent.merged:
             self._kept[gone - 1] = first
             self._groups[first] += self._groups.pop(gone - 1)
-        for key in keys:
-            self._sharing.setdefault(key, set()).add(first)
+        self._note(keys, place)
         return first
 
-    def _judged(self, reading: Reading, near: Sequence[int]) -> Judgements:
+    def _read(self, place: int) -> Reading:
+        found = self._readings.get(place)
+        if found is None:
+            assert self._look is not None
+            found = self._readings[place] = _reading(self._look(place), place)
+        return found
+
+    def _note(self, keys: Iterable[object], place: int) -> None:
+        for key in keys:
+            self._sharing.setdefault(hash(key), set()).add(place)
+
+    def _judged(self, reading: Reading, near: Mapping[int, Sequence[Reading]]) -> Judgements:
         """What was decided, and with what other records the added rule puts this one together."""
-        copies = [other for i in near for other in self._groups[i] if _same_text(reading, other)]
+        copies = [other for readings in near.values() for other in readings if _same_text(reading, other)]
         if not copies:
             return self._judgements
         merges = [_judgement(JudgementKind.MERGE, reading.record.key, other.record.key) for other in copies]
@@ -91,7 +126,7 @@ class Grouper:
         """The groups that share a key, unless so many do that the key is no sign of identity."""
         found: set[int] = set()
         for key in keys:
-            sharing = {self.first(place) for place in self._sharing.get(key, ())}
+            sharing = {self.first(place) for place in self._sharing.get(hash(key), ())}
             if len(sharing) <= MAX_CANDIDATES:
                 found |= sharing
         return sorted(found)
@@ -105,6 +140,15 @@ class Grouper:
     def firsts(self) -> list[int]:
         """``first`` of every place."""
         return [self.first(place) for place in range(len(self._kept))]
+
+
+def _reading(record: Record | PoolRecord, place: int) -> Reading:
+    came = record_of_pool(record) if isinstance(record, PoolRecord) else record
+    return read(replace(came, source=_SOURCE, key=str(place), raw=""))
+
+
+def _keys(reading: Reading) -> list[object]:
+    return [*reading.identifiers, *reading.match_keys]
 
 
 def _judgement(kind: JudgementKind, a: str, b: str) -> Judgement:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from broadsheet.learn.guaranteed import DistributionFree, RankAdvantage
 from broadsheet.learn.stopping import Stopper, Watch, check_target
 from broadsheet.learn.thumbs import Budget, Chao, HypergeometricRanked, IrrelevantInARow, TwoPhase
-from broadsheet.learn.trail import Step, Trail, Verdict
+from broadsheet.learn.trail import Said, Step, Trail, Verdict, exact_percent, in_words, strongest
 from broadsheet.model.screening import STOPPING_RULES, GuaranteeClass, StoppingPlan
 
 __all__ = [
@@ -112,20 +112,44 @@ class _JointWatch(Watch):
         verdicts = [watch.verdict() for watch in self.watches]
         both = isinstance(self.stopper, AllOf)
         leading = self._leading(verdicts)
-        open_ones = [verdict for verdict in verdicts if not verdict.stop]
-        further = [verdict.further for verdict in open_ones]
+        further = [verdict.further for verdict in verdicts if not verdict.stop]
         known = [count for count in further if count is not None]
-        summed = max(0.0, 1 - sum(1 - verdict.confidence for verdict in verdicts))
+        target, confidence = (leading.target, leading.confidence) if both else _declared(verdicts, leading)
+        said = strongest([one for verdict in verdicts for one in verdict.said], least_further=not both)
+        if not both and leading.confidence and self.count.found and self.count.unread:
+            said = (*said, Said(_of_the_whole(target, confidence, leading.guarantee)))
         return replace(
             leading,
             rule=f" {self.stopper.rule} ".join(verdict.rule for verdict in verdicts),
             stop=self.stopped,
-            confidence=leading.confidence if both or not leading.confidence else summed,
+            target=target,
+            confidence=confidence,
             further=0 if self.stopped else (max if both else min)(known) if known else None,
             refuted=any(verdict.refuted for verdict in verdicts),
             wants=self.wants,
-            sentence=" ".join(verdict.sentence for verdict in verdicts),
+            sentence=in_words(said),
+            said=said,
         )
+
+
+def _declared(verdicts: list[Verdict], leading: Verdict) -> tuple[float, float]:
+    """Target and confidence of rules of which one is enough: their errors are summed; where one of them has no
+    guarantee, those that the others have, without one."""
+    sure = [verdict for verdict in verdicts if verdict.confidence]
+    if leading.confidence:
+        return leading.target, round(max(0.0, 1 - sum(1 - verdict.confidence for verdict in verdicts)), 12)
+    declared = max(sure, key=lambda verdict: verdict.confidence, default=leading)
+    return declared.target, declared.confidence
+
+
+def _of_the_whole(target: float, confidence: float, guarantee: GuaranteeClass) -> str:
+    error = exact_percent(round(1 - confidence, 12))
+    condition = ", under the assumption," if guarantee is GuaranteeClass.ASSUMPTION else ""
+    return (
+        f"Each of the joined rules has an error of its own: the whole, which stops when one of them does{condition} "
+        f"stops below {exact_percent(target)} with probability at most {error}: its confidence is "
+        f"{exact_percent(confidence)}."
+    )
 
 
 _MAKERS: dict[type[Stopper], Callable[[StoppingPlan], Stopper]] = {

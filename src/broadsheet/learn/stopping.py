@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 from broadsheet.learn.evidence import Count
-from broadsheet.learn.trail import Step, Trail, Verdict, counted
+from broadsheet.learn.trail import Said, Step, Trail, Verdict, counted
 from broadsheet.model.screening import GuaranteeClass
 from broadsheet.stats import check_share
 
@@ -117,5 +117,5 @@ def thumb_verdict(stopper: Stopper, watch: Watch, said: str, further: int | None
         said += " No guarantee."
     return Verdict(
         stopper.rule, watch.stopped, GuaranteeClass.NONE, target, 0.0, watch.count.found,
-        further=0 if watch.stopped else further, wants=watch.wants, sentence=said,
+        further=0 if watch.stopped else further, wants=watch.wants, sentence=said, said=(Said(said),),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from broadsheet.library import screening_views as views
 from broadsheet.library.screening_desks import shown_encoder
 from broadsheet.library.screening_filling import fill_of_items
 from broadsheet.library.screening_pool import Pools
-from broadsheet.library.screening_reviews import Ref, now_utc
+from broadsheet.library.screening_reviews import Ref, has_numbers, now_utc
 from broadsheet.library.screening_simulation import of_records, of_review, pool_of, vectors_for
 from broadsheet.library.vectors import NONE
 from broadsheet.model.screening import (
@@ -37,18 +37,27 @@ from broadsheet.model.screening import (
     ReviewId,
     ReviewProgress,
     Stage,
+    Standing,
 )
+from broadsheet.screen.fold import BRIDGED
 from broadsheet.screen.journal import read_lines
+from broadsheet.screen.offers import admitted
 from broadsheet.screen.png import prisma_png
 from broadsheet.screen.replay import replay
 from broadsheet.screen.simulate import Simulation, simulate
+from broadsheet.screen.sources import sources_of
 from broadsheet.screen.state import State
 from broadsheet.screen.svg import prisma_svg
 
 if TYPE_CHECKING:
     from broadsheet.library.facade import Library
 
-_UNDOABLE = frozenset((ReviewEventKind.DECIDE, ReviewEventKind.RESOLVE, ReviewEventKind.TWIN, ReviewEventKind.APART))
+_UNDOABLE = frozenset(
+    {
+        *(ReviewEventKind.DECIDE, ReviewEventKind.RESOLVE, ReviewEventKind.TWIN, ReviewEventKind.APART),
+        ReviewEventKind.DIFFERENT,
+    }
+)
 _OFFERS = 200  # that are remembered of each screener
 
 
@@ -81,20 +90,28 @@ class Screening(Pools):
             ReviewEvent(0, review.id, ReviewEventKind.DECIDE, who, now, number, stage, label, Chosen.PRIOR)
             for number in dict.fromkeys(numbers)
         ]
-        return self._keep(review, events)
+        return [self._shown(review, who, event) for event in self._keep(review, events)]
 
-    def next(self, name: Ref, screener: str = "", *, stage: Stage = Stage.ABSTRACT, mode: str = "auto") -> Offer | None:
+    def next(
+        self, name: Ref, screener: str = "", *, stage: Stage = Stage.ABSTRACT, mode: str = "auto", begin: bool = True
+    ) -> Offer | None:
         """The record to read next; None where nothing is left.
 
-        ``mode`` is ``auto`` (what the declared rule wants), ``ranked``, ``audit`` or ``random``.
+        ``mode`` is ``auto`` (what the declared rule wants), ``ranked``, ``audit`` or ``random``. Where an audit is due,
+        it is begun, which is an event; with ``begin`` false nothing is written.
         """
         review, who = self.review(name), self._who(screener)
         with self._desks.at(review) as desk:
-            due = desk.due(who, stage, now_utc(), mode)
+            due = desk.due(who, stage, now_utc(), mode) if begin else None
             offer = None if due else desk.offer(who, stage, mode)
         if due:
             offer = self._begin_audit(review, who, stage, mode)
-        return self._remembered(review, who, stage, offer)
+        return self._offered(review, who, self._remembered(review, who, stage, offer))
+
+    def audit_due(self, name: Ref, screener: str = "", *, stage: Stage = Stage.ABSTRACT, mode: str = "auto") -> bool:
+        """Whether ``next`` would begin an audit. Nothing is written."""
+        with self.desk(name) as desk:
+            return desk.due(self._who(screener), stage, now_utc(), mode) is not None
 
     def look(self, name: Ref, number: RecordNumber, screener: str = "", *, stage: Stage = Stage.ABSTRACT) -> Offer:
         """A record that is picked by hand, shown as ``next`` shows one."""
@@ -103,7 +120,7 @@ class Screening(Pools):
             views.View(desk.state, stage, who).one(number)
             offer = desk.look(number, who, stage)
         self._remembered(review, who, stage, offer)
-        return offer
+        return self._offered(review, who, offer) or offer
 
     def decide(
         self,
@@ -120,7 +137,8 @@ class Screening(Pools):
         """Decide of a record; the event is in the database when this returns. The same decision again is no new event.
 
         ``offer`` is what ``next`` gave, or its ``offer_token``; without it, the last offer of this record to this
-        screener, else a record picked by hand.
+        screener, else a record picked by hand. What was not offered so counts as picked by hand
+        (``screen.offers.admitted``): nothing is concluded from it.
         """
         review, who = self.review(name), self._who(screener)
         chosen, place, unread, model = self._chosen(review, who, stage, number, offer)
@@ -142,7 +160,8 @@ class Screening(Pools):
         )
         with self._writing(), self._desks.at(review) as desk:
             desk.check(event)
-            return views.repeated(desk.state, event) or self._kept(review, desk, event)
+            event = admitted(desk.state, event)  # an old page, a script, or an offer that was overtaken
+            return self._shown(review, who, views.repeated(desk.state, event) or self._kept(review, desk, event))
 
     def undo(self, name: Ref, screener: str = "", *, event: ReviewEventId | None = None) -> ReviewEvent | None:
         """Take back an event, or what the screener did last; None where there is nothing to take back.
@@ -151,28 +170,44 @@ class Screening(Pools):
         """
         review, who = self.review(name), self._who(screener)
         with self._writing(), self._desks.at(review) as desk:
-            state = desk.state
+            state, numbers = desk.state, self._numbers(desk.state, who)
+            event = numbers.id(event) if numbers and event is not None else event
             target = _last_deed(state, who) if event is None else _named(state, event)
             if target is None or state.is_undone(target.id):
                 return None
             made = ReviewEvent(
                 *(0, review.id, ReviewEventKind.UNDO, who, now_utc(), target.record, target.stage), undoes=target.id
             )
-            return self._kept(review, desk, made)
+            return self._shown(review, who, self._kept(review, desk, made))
 
     def twin(self, name: Ref, number: RecordNumber, other: RecordNumber, screener: str = "") -> ReviewEvent:
         """Say that a record repeats another: what was decided of either holds for both, and they count once."""
-        review = self.review(name)
-        event = ReviewEvent(0, review.id, ReviewEventKind.TWIN, self._who(screener), now_utc(), number, other=other)
-        return self._keep(review, [event])[0]
+        review, who = self.review(name), self._who(screener)
+        event = ReviewEvent(0, review.id, ReviewEventKind.TWIN, who, now_utc(), number, other=other)
+        return self._shown(review, who, self._keep(review, [event])[0])
 
     def apart(self, name: Ref, number: RecordNumber, screener: str = "") -> ReviewEvent:
         """Say that a record repeats none of those that it was taken to repeat."""
-        review = self.review(name)
-        event = ReviewEvent(0, review.id, ReviewEventKind.APART, self._who(screener), now_utc(), number)
-        return self._keep(review, [event])[0]
+        review, who = self.review(name), self._who(screener)
+        event = ReviewEvent(0, review.id, ReviewEventKind.APART, who, now_utc(), number)
+        return self._shown(review, who, self._keep(review, [event])[0])
+
+    def different(self, name: Ref, number: RecordNumber, other: RecordNumber, screener: str = "") -> ReviewEvent:
+        """Say that two records that look like one are not: they are not listed as possible repeats any more, and no
+        file that is added later makes one of them."""
+        review, who = self.review(name), self._who(screener)
+        event = ReviewEvent(0, review.id, ReviewEventKind.DIFFERENT, who, now_utc(), number, other=other)
+        return self._shown(review, who, self._keep(review, [event])[0])
 
     # Where it stands
+
+    def standings(self) -> list[Standing]:
+        """How far each review is, oldest first; nothing is ranked and no rule is asked for it."""
+        found = []
+        for review in self.reviews():
+            with self.desk(review.id) as desk:
+                found.append(views.standing(desk.state))
+        return found
 
     def progress(
         self, name: Ref, screener: str | None = None, *, stage: Stage = Stage.ABSTRACT, curve: bool = True
@@ -181,14 +216,24 @@ class Screening(Pools):
         viewer = self._viewer(screener)
         with self.desk(name) as desk:
             found = desk.progress(viewer, stage, curve=curve)
-            return replace(found, conflicts=len(views.conflicts(desk.state, stage, viewer)))
+            numbers = self._numbers(desk.state, viewer)
+            model = numbers.version(found.model) if numbers else found.model
+            return replace(found, conflicts=len(views.conflicts(desk.state, stage, viewer)), model=model)
+
+    def superseded(self, name: Ref, screener: str | None = None, *, stage: Stage = Stage.ABSTRACT) -> str:
+        """Why the statement that ``stop`` kept is not of these labels any more, and what to do; else empty."""
+        with self.desk(name) as desk:
+            return desk.superseded(self._viewer(screener), stage)
 
     def conflicts(self, name: Ref, *, stage: Stage = Stage.ABSTRACT, screener: str | None = None) -> list[Conflict]:
         """Records that screeners decided differently; a blinded screener sees those decided by that one, too."""
         viewer = self._viewer(screener)
         with self.desk(name) as desk:
-            shown = views.conflicts(desk.state, stage, viewer)
-            return [each for each in desk.conflicts(stage, viewer) if each.record.number in shown]
+            shown, numbers = views.conflicts(desk.state, stage, viewer), self._numbers(desk.state, viewer)
+            found = [each for each in desk.conflicts(stage, viewer) if each.record.number in shown]
+            if numbers is None:
+                return found
+            return [replace(each, decisions=tuple(map(numbers.shown, each.decisions))) for each in found]
 
     def resolve(
         self,
@@ -212,7 +257,7 @@ class Screening(Pools):
             reasons=tuple(reasons),
             note=note.strip(),
         )
-        return self._keep(review, [event])[0]
+        return self._shown(review, who, self._keep(review, [event])[0])
 
     def agreement(self, name: Ref, *, stage: Stage = Stage.ABSTRACT) -> list[Agreement]:
         """How far each two screeners agree."""
@@ -234,15 +279,15 @@ class Screening(Pools):
 
     def stop(self, name: Ref, screener: str = "", *, stage: Stage = Stage.ABSTRACT) -> ReviewEvent:
         """End screening: what can be said now of what was missed is kept as it is said, whatever the rule says."""
-        review = self.review(name)
+        review, who = self.review(name), self._who(screener)
         with self._writing(), self._desks.at(review) as desk:
-            return self._kept(review, desk, desk.stop_event(self._who(screener), stage, now_utc()))
+            return self._shown(review, who, self._kept(review, desk, desk.stop_event(who, stage, now_utc())))
 
     def reopen(self, name: Ref, screener: str = "", *, stage: Stage = Stage.ABSTRACT) -> ReviewEvent:
         """Take screening up again; the statement that was kept stays in the history."""
-        review = self.review(name)
-        event = ReviewEvent(0, review.id, ReviewEventKind.REOPEN, self._who(screener), now_utc(), stage=stage)
-        return self._keep(review, [event])[0]
+        review, who = self.review(name), self._who(screener)
+        event = ReviewEvent(0, review.id, ReviewEventKind.REOPEN, who, now_utc(), stage=stage)
+        return self._shown(review, who, self._keep(review, [event])[0])
 
     # In and out
 
@@ -265,7 +310,9 @@ class Screening(Pools):
         """Take up a review that ``export`` wrote as ``record``, under its own name or another one."""
         review, records, events = out.checked(*read_lines(file))
         # As its events left it; raises where they do not go together.
-        plan = State.of(review, records, events).review.plan
+        state = State.of(review, records, events)
+        sources_of(state)
+        plan = state.review.plan
         with self._writing():
             try:
                 return self._store.import_review(name or review.name, plan, review.created, records, events)
@@ -329,11 +376,29 @@ class Screening(Pools):
                 del known[next(iter(known))]
         return offer
 
+    def _offered(self, review: Review, who: str, offer: Offer | None) -> Offer | None:
+        """An offer as its screener sees it."""
+        if not has_numbers(review.plan, who):
+            return offer
+        with self._desks.at(review) as desk:
+            numbers = self._numbers(desk.state, who)
+            return numbers.offered(offer) if numbers and offer else offer
+
+    def _true_version(self, review: Review, who: str, model: str) -> str:
+        if not has_numbers(review.plan, who):
+            return model
+        with self._desks.at(review) as desk:
+            numbers = self._numbers(desk.state, who)
+            return numbers.true_version(model) if numbers else model
+
     def _chosen(
         self, review: Review, who: str, stage: Stage, number: RecordNumber, offer: Offer | str | None
     ) -> tuple[Chosen, int, int, str]:
         if isinstance(offer, str):
-            return views.parsed_token(offer)
+            chosen, place, unread, model = views.parsed_token(offer)
+            return chosen, place, unread, self._true_version(review, who, model)
+        if offer is not None:
+            offer = replace(offer, model=self._true_version(review, who, offer.model))
         found = offer or self._offers.get((review.id, who, stage), {}).get(number)
         if found is None:
             return Chosen.MANUAL, 0, 0, ""
@@ -350,5 +415,6 @@ def _named(state: State, event: ReviewEventId) -> ReviewEvent:
 
 
 def _last_deed(state: State, who: str) -> ReviewEvent | None:
+    """The last that somebody did and that holds; what a file joined when it was added is nobody's deed."""
     mine = (event for event in reversed(state.events) if event.kind in _UNDOABLE and event.screener == who)
-    return next((event for event in mine if not state.is_undone(event.id)), None)
+    return next((event for event in mine if event.note != BRIDGED and not state.is_undone(event.id)), None)

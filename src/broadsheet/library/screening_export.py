@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RECORD, JSON = "record", "json"
 _MOST = 2**63 - 1  # that a database holds
 _OF_RECORDS = (
-    ("title", "abstract", "venue", "url", "source", "key", "note"),
+    ("title", "abstract", "venue", "url", "source", "key", "note", "kind", "published"),
     ("authors", "keywords"),
     ("number", "year", "paper", "twin"),
 )
@@ -43,8 +43,14 @@ def checked(
     """A review as a file has it, which anybody may have written. Raises InputError for a value of another kind."""
     for record in records:
         _check(f"record {record.number}", record, _OF_RECORDS)
-        if not all(isinstance(each.value, str) for each in record.identifiers):
-            raise InputError(f"record {record.number}: identifiers cannot be read; export the review again")
+        texts = {
+            "identifiers": [each.value for each in record.identifiers],
+            "links": [link.url for link in record.links],
+            "details": [text for pair in record.details for text in pair],
+        }
+        for what, found in texts.items():
+            if not all(isinstance(text, str) for text in found):
+                raise InputError(f"record {record.number}: {what} cannot be read; export the review again")
     for event in events:
         _check(f"event {event.id}", event, _OF_EVENTS)
     return review, records, events

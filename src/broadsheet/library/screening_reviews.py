@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 from broadsheet.errors import InputError, NotFoundError
 from broadsheet.feed.options import checked_name
 from broadsheet.library.screening_desks import Desks
-from broadsheet.model.screening import Plan, Review, ReviewEvent, ReviewEventKind, ReviewId, StoppingPlan
+from broadsheet.library.screening_numbers import Numbers
+from broadsheet.library.screening_pouring import Pourer
+from broadsheet.model.screening import Plan, Review, ReviewEvent, ReviewEventKind, ReviewId, Sharing, StoppingPlan
 from broadsheet.screen.rules import check_plan
 
 if TYPE_CHECKING:
     from broadsheet.library.facade import Library
     from broadsheet.screen.desk import Desk
+    from broadsheet.screen.state import State
+
 
 _STOPPING = {each.name for each in fields(StoppingPlan)}
 
@@ -31,6 +35,8 @@ class Reviews:
         self._library = library
         self._store = library.store.screening
         self._desks = Desks(library.settings, library.store, library.vectors)
+        self._numbered: dict[tuple[ReviewId, str], Numbers] = {}
+        self._pourer = Pourer(library.store, self._desks)
 
     def reviews(self) -> list[Review]:
         """All reviews, oldest first."""
@@ -105,6 +111,21 @@ class Reviews:
         """Whose view is asked for, as the desk has it: "" is all there is."""
         return "" if screener is None else self._who(screener)
 
+    def _numbers(self, state: State, screener: str) -> Numbers | None:
+        """The numbers that a screener of a blinded review sees; None for who sees the ids."""
+        if not has_numbers(state.review.plan, screener):
+            return None
+        key = (state.review.id, screener)
+        return self._numbered.setdefault(key, Numbers(screener)).upto(state)
+
+    def _shown(self, review: Review, screener: str, event: ReviewEvent) -> ReviewEvent:
+        """An event that was just kept, as the one sees it who caused it."""
+        if not has_numbers(review.plan, screener):
+            return event
+        with self._desks.at(review) as desk:
+            numbers = self._numbers(desk.state, screener)
+            return numbers.shown(event) if numbers else event
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
         if self._library.store.read_only:
@@ -131,6 +152,11 @@ class Reviews:
         stored = self._store.add_event(event)
         self._desks.tell(review, [stored])
         return stored
+
+
+def has_numbers(plan: Plan, screener: str) -> bool:
+    """Whether a screener knows events by numbers of his or her own."""
+    return plan.sharing is Sharing.BLINDED and screener in plan.screeners
 
 
 def _changed(plan: Plan, changes: Mapping[str, Any]) -> Plan:

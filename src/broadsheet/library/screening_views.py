@@ -8,6 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from broadsheet.errors import InputError, NotFoundError
+from broadsheet.identifiers import find_identifiers, parse_identifier
+from broadsheet.model import Identifier
 from broadsheet.model.screening import (
     Chosen,
     Label,
@@ -17,12 +19,13 @@ from broadsheet.model.screening import (
     ReviewEvent,
     ReviewEventKind,
     Stage,
+    Standing,
 )
 
 if TYPE_CHECKING:
     from broadsheet.screen.state import State
 
-EXPORT_FORMS = ("record", "ris", "csv", "tsv", "xlsx", "json")
+EXPORT_FORMS = ("record", "ris", "bib", "csv", "tsv", "xlsx", "json")
 """What ``export`` writes: ``record`` is JSON Lines of everything, ``json`` a list of records with their decisions."""
 LABELS = ("", "include", "exclude", "later", "unread", "conflict", "prior", "repeat")
 """What ``records`` can be narrowed to; "" is all."""
@@ -79,11 +82,20 @@ class View:
             raise NotFoundError(f"the review {self._state.review.name!r} has no record {number}; it has {count:,}")
         return self._of(record)
 
-    def find(self, label: str, words: Sequence[str], limit: int, after: RecordNumber) -> list[Screened]:
-        """The first records after a number with a label of ``LABELS`` and all words (folded) in their texts."""
-        held = self._state.records
+    def find(self, label: str, query: str, limit: int, after: RecordNumber) -> list[Screened]:
+        """The first records after a number with a label of ``LABELS`` and all words of a query in their texts, or with
+        the identifier that it is."""
+        held, words = self._state.records, query.casefold().split()
+        identifiers = identifiers_in(query)
         pool = (held[number] for number in range(max(after, 0) + 1, len(held) + 1))
-        found = (self._of(record) for record in pool if not words or _mentions(record, words))
+        if self._stage is Stage.FULL_TEXT:
+            second = set(self._state.pool(self._stage))
+            pool = (record for record in pool if self._state.group(record.number) in second)
+        found = (
+            self._of(record)
+            for record in pool
+            if not words or _mentions(record, words) or identifiers.intersection(record.identifiers)
+        )
         return list(islice((each for each in found if not label or _has(each, label)), limit))
 
     def _of(self, record: PoolRecord) -> Screened:
@@ -109,6 +121,21 @@ class View:
         return step is not None and step.chosen is Chosen.PRIOR
 
 
+def standing(state: State) -> Standing:
+    """How far the first stage of a whole review is."""
+    track = state.track()
+    return Standing(
+        review=state.review,
+        records=len(state.groups),
+        repeats=len(state.records) - len(state.groups),
+        read=len(track.of),
+        found=track.included,
+        conflicts=len(track.conflicts),
+        last=state.events[-1].moment,
+        stopped=state.is_stopped(Stage.ABSTRACT),
+    )
+
+
 def may_see(state: State, number: RecordNumber, stage: Stage, viewer: str) -> bool:
     """Whether a viewer may know what others decided of a record: a blinded screener only where that one decided, too,
     or its conflict was resolved for all. A label that was known before screening is no decision.
@@ -124,6 +151,12 @@ def may_see(state: State, number: RecordNumber, stage: Stage, viewer: str) -> bo
 def conflicts(state: State, stage: Stage, viewer: str) -> set[RecordNumber]:
     """The first records of groups in conflict that a viewer may know of."""
     return {group for group in state.conflicts(stage, viewer) if may_see(state, group, stage, viewer)}
+
+
+def identifiers_in(query: str) -> set[Identifier]:
+    """The identifier that a query is, or those in an address that it is."""
+    parsed = parse_identifier(query.strip())
+    return {parsed[0]} if parsed else set(find_identifiers(query))
 
 
 def _mentions(record: PoolRecord, words: Sequence[str]) -> bool:

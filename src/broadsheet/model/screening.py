@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from broadsheet.model import Identifier, PaperId
+from broadsheet.model import Identifier, Link, PaperId
 
 ReviewId = int
 RecordNumber = int
@@ -146,6 +146,10 @@ class PoolRecord:
     is not screened itself. ``source`` is the file or search it came from, ``key`` its entry there. ``paper`` is the
     library's paper, or 0. ``label`` and ``note`` are what the file said (``ASReview_relevant`` and its like), else None
     and empty; a label that came so is prior knowledge.
+
+    ``kind`` is the type of publication and ``details`` are further bibliographic fields, as in ``Record``;
+    ``published`` is the day or the month of it in ISO 8601, and ``links`` are addresses beside ``url``. They are for
+    exports: nothing is learned from them.
     """
 
     number: RecordNumber
@@ -163,26 +167,34 @@ class PoolRecord:
     twin: RecordNumber = 0
     label: Label | None = None
     note: str = ""
+    kind: str = ""
+    published: str = ""
+    links: tuple[Link, ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
 
 
 class ReviewEventKind(StrEnum):
     """What happened to a review.
 
     ``create`` and ``plan`` carry the plan in ``detail``; ``add`` the source, how many entries it had, were kept, were
-    refused and repeat others (JSON in ``detail``). ``decide`` is one screener's decision, ``resolve`` the decision on a
-    conflict, ``undo`` takes back the event ``undoes``. ``twin`` says that ``record`` repeats ``other``, ``apart`` that
-    it does not. ``audit`` begins the audit: the seed of its order is in ``detail``. ``stop`` keeps a stop statement,
-    ``reopen`` takes screening up again.
+    refused and repeat others (JSON in ``detail``). ``source`` gives additions a name and a kind (JSON in ``detail``:
+    their numbers, counted from 1, as ``additions``, ``called`` and ``kind``). ``decide`` is one screener's decision,
+    ``resolve`` the decision on a conflict, ``undo`` takes back the event ``undoes``. ``twin`` says that ``record``
+    repeats ``other``, ``apart`` that it repeats none of those it was taken for, ``different`` that it is not ``other``,
+    however alike they look. ``audit`` begins the audit: the seed of its order is in ``detail``. ``stop`` keeps a stop
+    statement, ``reopen`` takes screening up again.
     """
 
     CREATE = "create"
     PLAN = "plan"
     ADD = "add"
+    SOURCE = "source"
     DECIDE = "decide"
     RESOLVE = "resolve"
     UNDO = "undo"
     TWIN = "twin"
     APART = "apart"
+    DIFFERENT = "different"
     AUDIT = "audit"
     STOP = "stop"
     REOPEN = "reopen"
@@ -285,7 +297,8 @@ class ReviewProgress:
     """Where screening stands. ``records`` are those to screen (repeats are not counted), ``read`` those with a final
     label, ``found`` those of them that are included; ``later`` and ``conflicts`` are unread. ``phase`` is ``ranked``,
     ``audit`` or ``done``. ``report`` is of the declared rule, ``others`` of rules for comparison. ``methods`` is a
-    sentence for a paper's methods section.
+    sentence for a paper's methods section. ``superseded`` says in a sentence that the statement which was kept when
+    screening was stopped is not of these labels any more; empty where it is, or none was kept.
     """
 
     review: Review
@@ -303,6 +316,22 @@ class ReviewProgress:
     methods: str = ""
     model: str = ""
     training: bool = False
+    superseded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far the first stage of a review is, by its decisions alone: for lists. ``last`` is when something happened
+    last, ``stopped`` whether screening was ended."""
+
+    review: Review
+    records: int
+    repeats: int
+    read: int
+    found: int
+    conflicts: int
+    last: datetime
+    stopped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +341,20 @@ class Conflict:
     record: PoolRecord
     stage: Stage
     decisions: tuple[ReviewEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleRepeat:
+    """Two records that look like one, but not enough to be taken for it: a person says what they are.
+
+    ``record`` came before ``other``; ``likeness`` is that of their titles, from 0 to 1; ``why`` says in a sentence what
+    speaks for it, and what kept them apart.
+    """
+
+    record: PoolRecord
+    other: PoolRecord
+    likeness: float
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,13 +373,39 @@ class Agreement:
     interval: tuple[float, float] | None
 
 
+class SourceKind(StrEnum):
+    """What a source is, as the PRISMA 2020 flow diagram tells them apart; ``other`` are websites, organisations,
+    citation searching and the like."""
+
+    DATABASE = "database"
+    REGISTER = "register"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSource:
+    """One addition to a pool: the ``number``-th, from 1 (0: records that were there before any). ``source`` is its file
+    or search, ``name`` what it is called in reports, else the same. ``entries`` = ``added`` + ``refused``."""
+
+    number: int
+    source: str
+    name: str
+    kind: SourceKind
+    entries: int
+    added: int
+    refused: int
+    moment: datetime | None
+
+
 @dataclass(frozen=True, slots=True)
 class PrismaCounts:
     """The numbers of the PRISMA 2020 flow diagram for new reviews (Page et al., BMJ 372:n71, 2021).
 
-    ``identified`` is by source; ``removed_other`` are entries that could not be screened, without title and abstract;
-    ``not_screened`` are records left unread when screening stopped. ``reasons`` counts
-    the exclusions at full text by reason, most first.
+    ``identified`` is by source, each with its kind in ``kinds`` (none: all are databases); ``removed_other`` are
+    entries that could not be screened, without title and abstract; ``not_screened`` are records that are left unread,
+    and ``unread_because`` says why. ``reasons`` counts the exclusions at full text by reason, most first.
+
+    The counts of ``identified`` are those of ``duplicates``, ``removed_other``, ``not_screened`` and ``screened``.
     """
 
     identified: tuple[tuple[str, int], ...]
@@ -350,6 +419,8 @@ class PrismaCounts:
     assessed: int
     reasons: tuple[tuple[str, int], ...]
     included: int
+    kinds: tuple[SourceKind, ...] = ()
+    unread_because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

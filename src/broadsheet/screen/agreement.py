@@ -20,7 +20,8 @@ _NORMAL = 1.959963984540054  # the 0.975 quantile of the normal distribution
 def agreements(state: State, stage: Stage = Stage.ABSTRACT) -> list[Agreement]:
     """The agreement of each two screeners, by name: on each one's last decision on a group that holds.
 
-    Screeners are those of the plan and all who decided. Labels known beforehand are nobody's judgement and left out.
+    Screeners are those of the plan and all who decided. Labels known beforehand are nobody's judgement and left out, as
+    is what somebody decided after the conflict was resolved: that is no judgement of one's own any more.
     """
     judged = _judged(state, stage)
     names = sorted(set(judged) | set(state.review.plan.screeners))
@@ -65,11 +66,16 @@ def _between(one: str, other: str, first: dict[int, Label], second: dict[int, La
 def _judged(state: State, stage: Stage) -> dict[str, dict[int, Label]]:
     """Each screener's last label of each group, put-off ones left out."""
     found: dict[str, dict[int, Label]] = {}
+    resolved: set[int] = set()
     for event in state.events:
+        if event.kind is ReviewEventKind.RESOLVE and event.stage is stage and event.record in state.records:
+            resolved |= set() if state.is_undone(event.id) else {state.group(event.record)}
         is_own = event.kind is ReviewEventKind.DECIDE and event.chosen is not Chosen.PRIOR and event.stage is stage
         if not is_own or state.is_undone(event.id) or event.record not in state.records or event.label is None:
             continue
         labels, group = found.setdefault(event.screener, {}), state.group(event.record)
+        if group in resolved:
+            continue
         if event.label is Label.LATER:
             labels.pop(group, None)
         else:

@@ -36,6 +36,7 @@ from broadsheet.screen.prisma import prisma_counts
 from broadsheet.screen.reckoner import Reckoner
 from broadsheet.screen.rules import check_event, check_screener
 from broadsheet.screen.state import State
+from broadsheet.screen.superseded import REMEDY, superseded
 from broadsheet.screen.trail import stopper_of
 from broadsheet.screen.trainer import LEARNED_FROM, Order, Pool, Scope, Task, Trainer, left_out, task_of
 
@@ -72,6 +73,8 @@ class Desk:
         background: bool = True,
         patience: float = 2.0,
     ) -> None:
+        import scipy.special  # noqa: F401 - what the rules reckon with takes long to load: no decision shall wait for it
+
         self.state = State.of(review, records, events)
         self._vectors, self._encoder, self._software = vectors, encoder, software()
         self._patience = patience
@@ -193,7 +196,8 @@ class Desk:
             report = self._report(state.review.plan.stopping, stage, view)
             model = self._model(stage, view)
             counts = reports.Counts.of(state, stage, view)
-            track = state.track(stage, view)
+            track, overtaken = state.track(stage, view), superseded(state, stage, view)
+            methods = reports.methods(state, report, stage, view, software=self._software, model=model)
             return ReviewProgress(
                 review=state.review,
                 stage=stage,
@@ -207,10 +211,17 @@ class Desk:
                 report=report,
                 others=tuple(self._report(plan, stage, view) for plan in reports.compared(state.review.plan.stopping)),
                 curve=self._follower(state.review.plan.stopping, stage, view).curve() if curve else (),
-                methods=reports.methods(state, report, stage, view, software=self._software, model=model),
+                methods=" ".join(filter(None, (methods, overtaken))),
                 model=model,
                 training=self._trainer.is_learning or self._reckoner.is_working,
+                superseded=f"{overtaken} {REMEDY}" if overtaken else "",
             )
+
+    def superseded(self, screener: str, stage: Stage) -> str:
+        """A sentence where the statement that was kept is not of these labels any more, with what to do; else empty."""
+        with self._lock:
+            overtaken = superseded(self.state, stage, self.state.view(screener))
+            return f"{overtaken} {REMEDY}" if overtaken else ""
 
     def stop_event(self, screener: str, stage: Stage, moment: datetime) -> ReviewEvent:
         """The event that keeps what can be said now; its id is 0 and its detail the statement as JSON."""
@@ -294,7 +305,7 @@ class Desk:
     def _report(self, plan: StoppingPlan, stage: Stage, view: str, *, wait: bool = False) -> StopReport:
         follower = self._follower(plan, stage, view)
         if wait or self._reckoner.is_ready(follower, self.state):
-            return reports.report_of(follower.verdict(self.state))
+            return reports.of_pool(self.state, stage, reports.report_of(follower.verdict(self.state)))
         return reports.pending(plan)
 
     def _is_followed(self, plan: StoppingPlan) -> bool:
@@ -307,7 +318,7 @@ class Desk:
         return order.version if order else ""
 
     def _phase(self, stage: Stage, view: str, report: StopReport) -> str:
-        if self.state.is_stopped(stage, view) or not self.state.unread(stage, view):
+        if self.state.is_stopped(stage, view) or not (self.state.unread(stage, view) or self.state.pool_size() == 0):
             return "done"
         return "audit" if report.wants == "audit" else "ranked"
 

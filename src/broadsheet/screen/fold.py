@@ -34,7 +34,9 @@ from broadsheet.store import plan_from_json
 DECISIONS = (ReviewEventKind.DECIDE, ReviewEventKind.RESOLVE)
 FINAL = (Label.INCLUDE, Label.EXCLUDE)
 GROUPING = (ReviewEventKind.TWIN, ReviewEventKind.APART)
-UNDOABLE = (*DECISIONS, *GROUPING, ReviewEventKind.UNDO)
+UNDOABLE = (*DECISIONS, *GROUPING, ReviewEventKind.DIFFERENT, ReviewEventKind.UNDO)
+BRIDGED = "a record that came later repeats both"
+"""The note of a TWIN event that no person caused; who takes it back says that the two are not one."""
 WHOLE = ""
 """The view of the whole review, beside those of blinded screeners."""
 
@@ -113,6 +115,7 @@ class Fold:
         self._place: dict[ReviewEventId, int] = {}
         self._waiting: deque[PoolRecord] = deque()
         self._undoing = Undoing()
+        self._told_apart: dict[ReviewEventId, tuple[tuple[RecordNumber, RecordNumber], ...]] = {}
         self._decisions = _Decisions()
         self._known: dict[RecordNumber, Label] = {}
         self._second: set[Group] = set()
@@ -168,6 +171,8 @@ class Fold:
             self._undo(event)
         elif kind in GROUPING:
             self._regroup(event)
+        elif kind is ReviewEventKind.DIFFERENT:
+            self._told_apart[event.id] = ((event.record, event.other),)
         elif kind is ReviewEventKind.ADD:
             self._enter(added([event]), event.id)
         elif kind in (ReviewEventKind.CREATE, ReviewEventKind.PLAN):
@@ -226,6 +231,8 @@ class Fold:
             return
         before = set(self.groups)
         if event.kind is ReviewEventKind.APART:
+            members = self.groups.members(self.groups.group(event.record))
+            self._told_apart[event.id] = tuple((event.record, one) for one in members if one != event.record)
             changed = self.groups.part(event.record, event.id)
         elif event.other in self.records:
             changed = self.groups.join(event.record, event.other, event.id)
@@ -444,6 +451,13 @@ class Fold:
         members = self.groups.members(group)
         first = min((event.id for event in self._decisions.get(stage, members)), default=audit.event)
         return first >= audit.event and all(one > audit.records for one in members if one in self._known)
+
+    def told_apart(self) -> list[tuple[RecordNumber, RecordNumber]]:
+        """Pairs of records of which a person said that they are not one."""
+        held = (pairs for event, pairs in self._told_apart.items() if self._undoing.holds(event))
+        bridges = (one for one in self.events if one.kind is ReviewEventKind.TWIN and one.note == BRIDGED)
+        parted = ((one.record, one.other) for one in bridges if not self._undoing.holds(one.id))
+        return [*(pair for pairs in held for pair in pairs), *parted]
 
     def event(self, number: ReviewEventId) -> ReviewEvent | None:
         """An event by its id; None where there is none."""

@@ -160,6 +160,44 @@ class _Desk:
         return Choice(group, chosen, *placed(self.state, self.stage, self.screener, self.order, group))
 
 
+def admitted(state: State, event: ReviewEvent) -> ReviewEvent:
+    """A decision with what may be concluded from how its record was chosen, in the state before it.
+
+    A random draw is the one that stands, an audit's record is in the audit's order, and a place by relevance is one in
+    an order that there was, which ``replay`` can learn again: of a draw, too, since its place tells what the ranking is
+    worth. What was not offered so counts as picked by hand, of which nothing is concluded.
+    """
+    if not _is_evidence(state, event):
+        return replace(event, chosen=Chosen.MANUAL, place=0, unread=0, model="")
+    if (event.place or event.unread) and not _is_placed(state, event):
+        return replace(event, place=0, unread=0, model="")
+    return event
+
+
+def _is_evidence(state: State, event: ReviewEvent) -> bool:
+    stage, screener, group = event.stage, event.screener, state.group(event.record)
+    if event.chosen is Chosen.RANDOM:
+        return drawn(state, stage, screener) == group
+    if event.chosen is Chosen.AUDIT:
+        return state.audit_covers(stage, screener) and group in state.audit_places(stage, screener)
+    return event.chosen is not Chosen.RANKED or _is_placed(state, event)
+
+
+def _is_placed(state: State, event: ReviewEvent) -> bool:
+    """Whether a place is named with an order that there was. Repeats that were found since had places, too."""
+    learned = event.model.rpartition("@")[2]
+    there = learned.isdecimal() and len(learned) < 18 and state.event(int(learned)) is not None
+    return there and 0 <= event.place < event.unread <= len(state.records)
+
+
+def drawn(state: State, stage: Stage, screener: str) -> Group | None:
+    """The random draw from all that is unread, as it stands; None where nothing is."""
+    if not state.unread(stage, screener):
+        return None
+    choice = _Desk(state, stage, screener, None, ()).choose(RANDOM)
+    return choice.group if choice and choice.chosen is Chosen.RANDOM else None
+
+
 def placed(state: State, stage: Stage, screener: str, order: Order | None, group: Group) -> tuple[int, int]:
     """A group's place by relevance among what is unread now, and how many that are; 0 and 0 where it is not ranked."""
     if order is None or order.is_random or not order.ranks(group - 1):

@@ -6,6 +6,7 @@ nothing was found no estimate is possible.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,13 @@ from broadsheet.screen.state import State
 if TYPE_CHECKING:
     from broadsheet.learn.stoppers import Verdict
 
+RULES = 2
+"""Counts changes of what rules say of the same trail; kept in every statement (none: 1)."""
 COMPARED = ("distribution-free", "irrelevant-in-a-row", "chao", "hypergeometric")
 """The rules shown beside the declared one."""
 
+NOTHING_PASSED = "No record has been included by title and abstract: there is no full text to read."
+ALL_READ = "All records were read, and nothing relevant was found, so that recall is not defined."
 NO_ESTIMATE = "Nothing relevant has been found, so that no estimate of recall is possible."
 
 
@@ -77,6 +82,14 @@ def report_of(verdict: Verdict) -> StopReport:
     )
 
 
+def of_pool(state: State, stage: Stage, report: StopReport) -> StopReport:
+    """A report, or what is to be said where there is nothing to read at a stage: nothing follows from that."""
+    if state.pool_size(stage):
+        return report
+    empty = "The review has no records yet: add some." if stage is Stage.ABSTRACT else NOTHING_PASSED
+    return replace(report, stop=False, sentence=empty, recall=None, missing=None, further=None, wants="")
+
+
 def _interval(ends: tuple[float, float] | None) -> tuple[float, float] | None:
     return None if ends is None else (float(ends[0]), float(ends[1]))
 
@@ -105,9 +118,9 @@ def methods(
     repeats = f" after {_number(counts.repeats, 'duplicate was', 'duplicates were')} removed" if counts.repeats else ""
     sentences = [
         f"We screened the {what} of {counts.read:,} of {_number(counts.groups, 'record', 'records')}{repeats}.",
-        _how(state, counts, software, model),
+        _how(state, counts, _by_hand(state, stage, screener), software, model),
         _declared(state, report),
-        NO_ESTIMATE if not counts.found else report.sentence,
+        _result(counts, report),
         _renewed(state, report, stage, screener) if counts.found and counts.read < counts.groups else "",
         advantage_sentence(report),
         f"{_number(counts.found, 'record was', 'records were')} included, "
@@ -116,9 +129,16 @@ def methods(
     return " ".join(sentence for sentence in sentences if sentence)
 
 
+def _result(counts: Counts, report: StopReport) -> str:
+    if counts.found or not counts.groups:
+        return report.sentence
+    return NO_ESTIMATE if counts.read < counts.groups else ALL_READ
+
+
 def statement(report: StopReport, counts: Counts, text: str, *, model: str, software: str) -> str:
     """What a STOP event keeps, as JSON."""
-    kept = {"report": asdict(report), "counts": asdict(counts), "methods": text, "model": model, "software": software}
+    texts = {"methods": text, "model": model, "software": software}
+    kept = {"report": asdict(report), "counts": asdict(counts), "rules": RULES, **texts}
     return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS).decode()
 
 
@@ -129,6 +149,15 @@ def statement_fields(detail: str) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         return {}
     return kept if isinstance(kept, dict) else {}
+
+
+def not_compared(kept: Mapping[str, Any], plan: StoppingPlan) -> frozenset[str]:
+    """Fields of a report that an older statement may have otherwise: joined rules, and Chao's, said other things."""
+    words = plan.rule.split(" ")
+    if kept.get("rules", 1) >= RULES or not {"or", "and", "chao"}.intersection(words):
+        return frozenset()
+    fields = frozenset({"sentence", "target", "confidence"})
+    return fields | {"stop", "wants", "further"} if "chao" in words else fields
 
 
 def advantage_sentence(report: StopReport) -> str:
@@ -144,7 +173,14 @@ def advantage_sentence(report: StopReport) -> str:
     return f"{sentence} (95 %: {low:.1f} to {high:.1f})."
 
 
-def _how(state: State, counts: Counts, software: str, model: str) -> str:
+def _by_hand(state: State, stage: Stage, screener: str) -> int:
+    """How many records a person picked; what a querier other than by relevance offered has a model's version."""
+    steps = [step for step in state.track(stage, screener).of.values() if step.chosen is Chosen.MANUAL]
+    events = [state.event(step.event) for step in steps]
+    return sum(event is None or not event.model for event in events)
+
+
+def _how(state: State, counts: Counts, by_hand: int, software: str, model: str) -> str:
     plan = state.review.plan
     sentences = []
     if counts.known:
@@ -156,6 +192,10 @@ def _how(state: State, counts: Counts, software: str, model: str) -> str:
     if counts.read_by_chance:
         by_chance = _number(counts.read_by_chance, "record was", "records were")
         sentences.append(f"{by_chance} read in random order instead.")
+    if by_hand:
+        sentences.append(
+            f"{_number(by_hand, 'record was', 'records were')} picked by hand, or read outside of these orders."
+        )
     if len(plan.screeners) > 1:
         alone = "independently of each other" if state.is_blinded else "sharing the records"
         sentences.append(f"{len(plan.screeners)} screeners decided, {alone}.")
@@ -166,7 +206,14 @@ def _declared(state: State, report: StopReport) -> str:
     plan = state.review.plan.stopping
     rule = f"The stopping rule was {_in_words(plan)}"
     if report.guarantee is not GuaranteeClass.NONE:
-        rule += f", with a target recall of {_percent(plan.target)} at {_percent(plan.confidence)} confidence"
+        rule += f", with a target recall of {_percent(plan.target)} at {_percent(report.confidence)} confidence"
+        if report.confidence != plan.confidence:
+            rule += f" ({_percent(plan.confidence)} for each of the rules, of which one is enough)"
+    elif report.confidence:
+        rule += (
+            f", with a target recall of {_percent(plan.target)} at {_percent(plan.confidence)} confidence for what has "
+            "a guarantee; joined by “or” with a rule of thumb the whole has no guarantee"
+        )
     changes = [change for change in state.plan_changes if change.read and _changed(change.before, change.after)]
     if not changes:
         return f"{rule}, declared before screening began."

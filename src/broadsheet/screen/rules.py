@@ -7,6 +7,7 @@ from typing import Any
 
 from broadsheet.errors import InputError
 from broadsheet.model.screening import (
+    Chosen,
     Criterion,
     Label,
     Plan,
@@ -16,7 +17,8 @@ from broadsheet.model.screening import (
     Stage,
     StoppingPlan,
 )
-from broadsheet.screen.fold import FINAL, UNDOABLE
+from broadsheet.screen.fold import FINAL, GROUPING, UNDOABLE
+from broadsheet.screen.sources import check_naming
 from broadsheet.screen.state import State
 
 NOT_RETRIEVED = "not-retrieved"
@@ -56,7 +58,9 @@ def check_event(state: State, event: ReviewEvent) -> None:
         ReviewEventKind.RESOLVE: _check_decision,
         ReviewEventKind.TWIN: _check_grouping,
         ReviewEventKind.APART: _check_grouping,
+        ReviewEventKind.DIFFERENT: _check_grouping,
         ReviewEventKind.UNDO: _check_undo,
+        ReviewEventKind.SOURCE: check_naming,
     }
     if event.kind in checks:
         checks[event.kind](state, event)
@@ -118,12 +122,24 @@ def _check_decision(state: State, event: ReviewEvent) -> None:
         raise InputError(f"record {number}: a conflict is resolved by include or exclude")
     elif not state.is_conflict(number, stage) and state.final(number, stage) is None:
         raise InputError(f"record {number} is not in conflict: there is nothing to resolve")
+    if event.chosen is Chosen.PRIOR and _is_screened(state, event):
+        raise InputError(
+            f"record {number} has been screened, so that it was not known beforehand: decide it again, or take back "
+            "what was decided"
+        )
     if stage is Stage.FULL_TEXT and state.final(number) is not Label.INCLUDE:
         raise InputError(f"record {number} was not included by title and abstract: its full text is not to be read")
     known = {criterion.code for criterion in state.review.plan.criteria} | {NOT_RETRIEVED}
     for reason in event.reasons:
         if reason not in known:
             raise InputError(f"record {number}: there is no criterion “{reason}”; there are {', '.join(sorted(known))}")
+
+
+def _is_screened(state: State, event: ReviewEvent) -> bool:
+    """Whether a record was decided of, as far as the one who gives a label of it may know."""
+    known = state.decisions(event.record, event.stage)
+    seen = known if not state.view(event.screener) else [one for one in known if one.screener == event.screener]
+    return any(one.chosen is not Chosen.PRIOR for one in seen)
 
 
 def _check_grouping(state: State, event: ReviewEvent) -> None:
@@ -136,18 +152,23 @@ def _check_grouping(state: State, event: ReviewEvent) -> None:
     state.group(event.other)
     if event.other == event.record:
         raise InputError(f"record {event.record} cannot repeat itself: name the other record")
+    if event.other in members and event.kind is ReviewEventKind.DIFFERENT:
+        raise InputError(
+            f"records {event.record} and {event.other} are taken for the same: say that {event.record} stands apart"
+        )
     if event.other in members:
         raise InputError(f"records {event.record} and {event.other} are known to be the same already")
 
 
 def _check_undo(state: State, event: ReviewEvent) -> None:
+    """Without numbers: a blinded screener knows events by others (``library.screening_numbers``)."""
     target = state.event(event.undoes)
     if target is None:
         raise InputError(f"there is no event {event.undoes} to take back")
     if target.kind not in UNDOABLE:
-        raise InputError(f"event {target.id} ({target.kind}) cannot be taken back: only decisions and groupings can")
+        raise InputError(f"this event ({target.kind}) cannot be taken back: only decisions and groupings can")
     if state.is_undone(target.id):
-        raise InputError(f"event {target.id} is taken back already")
-    own = target.screener == event.screener or target.kind in (ReviewEventKind.TWIN, ReviewEventKind.APART)
+        raise InputError(f"this event ({target.kind}) is taken back already")
+    own = target.screener == event.screener or target.kind in (*GROUPING, ReviewEventKind.DIFFERENT)
     if state.is_blinded and not own and target.kind is not ReviewEventKind.RESOLVE:
-        raise InputError(f"event {target.id} is another screener's: in a blinded review each takes back only their own")
+        raise InputError("this event is another screener's: in a blinded review each takes back only their own")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
-from broadsheet.errors import InputError
+from broadsheet.errors import NotFoundError
 from broadsheet.model.screening import (
     Chosen,
     Label,
@@ -115,5 +115,6 @@ class State(Fold):
 
     def _known_number(self, number: RecordNumber) -> RecordNumber:
         if number not in self.records:
-            raise InputError(f"the review “{self.review.name}” has no record {number}: it has {len(self.records)}")
+            there = f"numbers go from 1 to {len(self.records):,}" if self.records else "it has none yet"
+            raise NotFoundError(f"the review “{self.review.name}” has no record {number}: {there}")
         return number

@@ -1,7 +1,7 @@
 """The PRISMA 2020 flow diagram as SVG: black on white, whatever page it stands on.
 
-Laid out after the template for new reviews of databases and registers (Page et al., BMJ 372:n71, 2021), with one box
-more: the records that were left unread.
+Laid out after the template for new reviews of databases and registers (Page et al., BMJ 372:n71, 2021), with one
+line more before screening: the records that are left unread, and why.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from broadsheet.model.screening import PrismaCounts
+from broadsheet.model.screening import PrismaCounts, SourceKind
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans CJK SC', 'WenQuanYi Zen Hei', sans-serif"
 _SIZE, _LEADING, _PADDING = 14, 19, 12
@@ -23,6 +23,11 @@ _MOST_LINES = 14  # sources or reasons in a box; what is more is added up
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CJK = "\u2e80-\u2fff\u3040-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _PIECE = re.compile(rf"[ \t\n\r]+|[{_CJK}][\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]*|[^ \t\n\r{_CJK}]+")
+_KINDS = {
+    SourceKind.DATABASE: "Databases, in all",
+    SourceKind.REGISTER: "Registers, in all",
+    SourceKind.OTHER: "Other methods, in all",
+}
 _NARROW, _WIDE = frozenset("iljtfrI.,;:'|!()[]- "), frozenset("mwMW@%—…")
 
 
@@ -85,18 +90,18 @@ def prisma_svg(counts: PrismaCounts, title: str = "") -> str:
 
 
 def _rows(counts: PrismaCounts) -> list[_Row]:
-    sources = [(name or "source not named", n) for name, n in counts.identified]
-    identified = _Box(_lines("Records identified from:", _listed(sources)), True)
+    identified = _Box(_lines("Records identified from:", _sources(counts)), True)
     removed = [_counted("Duplicate records removed", counts.duplicates)]
     if counts.removed_other:
         removed.append(_counted("Removed for other reasons: neither title nor abstract", counts.removed_other))
-    before = _Box(_lines("Records removed before screening:", removed), True)
-    excluded = [_Box(_lines(_counted("Records excluded", counts.excluded)))]
     if counts.not_screened:
-        excluded.append(_Box(_lines(_counted("Records left unread", counts.not_screened))))
+        why = f", {counts.unread_because}" if counts.unread_because else ""
+        removed.append(_counted(f"Records not screened{why}", counts.not_screened))
+    before = _Box(_lines("Records removed before screening:", removed), True)
+    excluded = _Box(_lines(_counted("Records excluded", counts.excluded)))
     rows = [
         _Row("Identification", identified, (before,)),
-        _Row("Screening", _Box(_lines(_counted("Records screened", counts.screened))), tuple(excluded)),
+        _Row("Screening", _Box(_lines(_counted("Records screened", counts.screened))), (excluded,)),
     ]
     if not counts.assessed and not counts.not_retrieved:
         pending = _lines(
@@ -114,6 +119,21 @@ def _rows(counts: PrismaCounts) -> list[_Row]:
         _Row("Screening", _Box(_lines(_counted("Reports assessed for eligibility", counts.assessed))), (reasons,)),
         _Row("Included", _Box(_lines(_counted("Studies included in review", counts.included)))),
     ]
+
+
+def _sources(counts: PrismaCounts) -> list[str]:
+    """The sources; where they are of several kinds, under the sums of these."""
+    kinds = counts.kinds or (SourceKind.DATABASE,) * len(counts.identified)
+    parts = []
+    for kind in dict.fromkeys(kinds):
+        there = [
+            (name or "source not named", n)
+            for (name, n), of in zip(counts.identified, kinds, strict=True)
+            if of is kind
+        ]
+        heading = [_counted(_KINDS[kind], sum(n for _, n in there))]
+        parts += [*(heading if set(kinds) != {SourceKind.DATABASE} else ()), *_listed(there)]
+    return parts
 
 
 def _listed(items: Sequence[tuple[str, int]]) -> list[str]:

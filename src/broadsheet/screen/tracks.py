@@ -14,7 +14,7 @@ from broadsheet.screen.groups import Group
 class Step:
     """A group that was put before somebody: since which event (0: it came with a label), how it had been chosen, and
     its label now; None where it was put off or screeners disagree, so that it is unread still. ``captures`` is how many
-    of several blinded screeners included it.
+    of several blinded screeners included it: none of what was known before.
     """
 
     event: ReviewEventId
@@ -55,7 +55,7 @@ class Outcome:
             return None
         event = self.since
         if event is None:
-            return Step(0, group, self.label)
+            return Step(0, group, self.label, captures=0)
         chosen = event.chosen or Chosen.MANUAL
         return Step(event.id, group, self.label, chosen, event.place, event.unread, self.captures)
 
@@ -103,7 +103,7 @@ class Reading:
     def _captures(self, desk: _Desk) -> int:
         if self.view:
             return 1
-        return max(1, sum(desk.own.get(name) is Label.INCLUDE for name in self.screeners))
+        return sum(desk.own.get(name) is Label.INCLUDE for name in self.screeners) if self.screeners else 1
 
     def _is_later(self, desk: _Desk) -> bool:
         if not self.screeners:

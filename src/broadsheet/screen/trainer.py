@@ -32,19 +32,21 @@ Scope = tuple[Stage, str]
 class Pool:
     """What a model is made for: the records, their vectors (float32 [records, dimensions] or None), and the plan's
     part in it. ``encoder`` names what made the vectors; ``described`` float32 [dimensions] is the vector of what the
-    plan looks for, where there is one."""
+    plan looks for, where there is one. ``revision`` is that of the composition, 0 for the present one."""
 
     records: Sequence[PoolRecord]
     plan: Plan
     vectors: np.ndarray | None = None
     encoder: str = ""
     described: np.ndarray | None = None
+    revision: int = 0
 
     def model(self) -> ScreeningModel:
         """A new model with the features of the pool: some seconds at 40,000 records."""
-        from broadsheet.learn.screening import model_of
+        from broadsheet.learn.screening import REVISION, model_of
 
-        model = model_of(self.plan.model, self.plan.querier, self.plan.seed)
+        revision = self.revision or REVISION
+        model = model_of(self.plan.model, self.plan.querier, self.plan.seed, revision=revision)
         return model.fit_features(
             [text_of(record) for record in self.records],
             self.vectors,
@@ -54,9 +56,13 @@ class Pool:
         )
 
     def version(self, model: ScreeningModel, event: ReviewEventId) -> str:
-        """The name of an order: composition, features, and the last event that it had learned from."""
+        """The name of an order: composition with its revision (the first has none), features, and the last event that
+        it had learned from."""
+        from broadsheet.learn.screening import REVISION
+
         features = str(model.features_).replace("vectors", self.encoder or "vectors")
-        return f"{model.name}/{features}@{event}"
+        revision = self.revision or REVISION
+        return f"{model.name}{f'.{revision}' if revision > 1 else ''}/{features}@{event}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ COLUMNS = (
 )
 SCREENING_COLUMNS = (
     *("record_id", "title", "abstract", "authors", "year", "venue", "doi", "arxiv", "openreview", "acl", "pmid"),
-    *("url", "keywords", "file_note", "origin", "origin_key", "repeats", "included", "label_abstract"),
+    *("url", "pdf", "keywords", "kind", "published", "volume", "number", "pages", "issn", "publisher"),
+    *("file_note", "origin", "origin_key", "repeats", "included", "label_abstract"),
     *("label_full_text", "reasons", "screening_note", "screener", "decided", "chosen", "model"),
 )
 """Columns of the records of a review; ``included`` and the bibliographic ones are named as ASReview reads them."""

@@ -27,6 +27,7 @@ import orjson
 from broadsheet.model import Record, Refusal
 from broadsheet.model.screening import Label
 from broadsheet.sources.base import Item
+from broadsheet.sources.bibtex_text import decoded
 from broadsheet.sources.columns import list_of, shown_cell
 from broadsheet.sources.headings import heading
 
@@ -56,6 +57,8 @@ _VALUES: dict[Label | None, str] = {
 }
 VALUES = {value: label for label, values in _VALUES.items() for value in values.split("; ")}
 """Label by the value of a cell, in small letters; every other value cannot be read."""
+_NUMBER = re.compile(r"(1|0|-1)[.,]0+")
+"""A whole number as spreadsheets write it, some with a comma."""
 _USABLE = "a label is 1, 0 or empty, or a word such as include, exclude, maybe"
 _KEPT = "the record is kept without a label"
 
@@ -75,19 +78,21 @@ _BY_PROGRAMS = re.compile(r"(?:cited by|times cited|export date)\b.*", re.IGNORE
 _HTML = re.compile(r"\s*<(?:p|div|ul|ol|h\d|span)\b[^>]*>", re.IGNORECASE)
 _BREAK = re.compile(r"</(?:p|div|li|h\d)>|<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
-_NOTES = re.compile(r"(?:note|annote|annotation|comment)(?:-\d+)?|nbib-(?:gn|n1)|ris-(?:u[1-5]|rn)")
+NOTES = re.compile(r"(?:note|annote|annotation|comment)(?:-\d+)?|nbib-(?:gn|n1)|ris-(?:u[1-5]|rn)")
 """Details that hold notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A record and what its file says of its screening. ``problem`` says why a label that is there was not taken."""
+    """A record and what its file says of its screening. ``problem`` says why a label that is there was not taken;
+    ``remarks`` are the notes in it that say nothing of its screening, by lines."""
 
     record: Record
     label: Label | None = None
     note: str = ""
     reasons: tuple[str, ...] = ()
     problem: Refusal | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def labelled(items: Iterable[Item], where: str) -> Iterator[tuple[Item, Labelled | Refusal]]:
@@ -131,13 +136,14 @@ def label_of(record: Record, where: str) -> Labelled:
         "\n".join(dict.fromkeys(filter(None, [*said.lines, *(said.others if is_screened else ())]))),
         tuple(dict.fromkeys(said.reasons)),
         Refusal(where, record.line, f"{faults[0]}; {_KEPT}") if faults else None,
+        tuple(dict.fromkeys(filter(None, said.remarks))),
     )
 
 
 def value_of(text: str) -> Label | None:
     """The label that a cell means, None for a record that was not screened. Raises ValueError for any other value."""
     value = " ".join(text.casefold().split())
-    value = value[:-2] if value in ("1.0", "0.0", "-1.0") else value
+    value = found[1] if (found := _NUMBER.fullmatch(value)) else value
     if value and value not in VALUES:
         shown = text if len(text) <= 60 else f"{text[:60]}…"
         raise ValueError(f"{shown!r} is no label; {_USABLE}")
@@ -196,8 +202,8 @@ def _plain_notes(record: Record, cells: Mapping[str, tuple[str, str]]) -> Iterat
             found.setdefault(cells[name][1], cells[name][0])
     if not found:
         for name, value in record.details:
-            if _NOTES.fullmatch(name):
-                found.setdefault(value.replace("\\_", "_").replace("\\&", "&"), name)
+            if NOTES.fullmatch(name):
+                found.setdefault(_without_tex(value) if record.raw.lstrip().startswith("@") else value, name)
     yield from ((name, text) for text, name in found.items())
     # Signs among the keywords only: the keywords themselves are no notes.
     if signs := [word for word in record.keywords if _ASREVIEW.fullmatch(word.replace("\\_", "_"))]:
@@ -219,6 +225,7 @@ class _Said:
     claims: list[tuple[str, Label | None]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     later: bool = False
@@ -241,10 +248,13 @@ class _Said:
             self.later = self.later or line.endswith(f": {Label.LATER}")
         elif (sign := _ASREVIEW.fullmatch(line)) and not self._sign(name, sign):
             self.faults.append(f"{name}: {line!r} is no sign of ASReview's; they are {', '.join(_SIGNS)}")
-        elif not line.startswith(HOW) and not _BY_PROGRAMS.fullmatch(line):
+        elif _BY_PROGRAMS.fullmatch(line):
+            self.remarks.append(line)
+        elif not line.startswith(HOW):
             self.reasons += [reason.strip() for reason in _COVIDENCE.findall(line)]
             rest = _ASREVIEW.sub(lambda found: "" if self._sign(name, found) else found[0], _COVIDENCE.sub("", line))
             self.others.append(rest.strip(" ;|,"))
+            self.remarks.append(self.others[-1])
 
     def _sign(self, name: str, found: re.Match[str]) -> bool:
         """Take in a sign of ASReview's; whether it is one."""
@@ -285,6 +295,14 @@ class _Said:
         elif len(labels) > 1:
             self.faults.append(f"{name}: the screeners decided differently in Rayyan ({told})")
         self.claims += [(f"{name} RAYYAN-INCLUSION", label) for label in labels]
+
+
+def _without_tex(text: str) -> str:
+    """A note of BibTeX as TeX would show it; Rayyan writes its braces there without escaping them."""
+    lines = text.split("\n")
+    return "\n".join(
+        line.replace("\\_", "_").replace("\\&", "&") if "RAYYAN-" in line else decoded(line) for line in lines
+    )
 
 
 def _without_html(text: str) -> str:

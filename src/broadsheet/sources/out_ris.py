@@ -42,15 +42,21 @@ def write(papers: Iterable[Paper]) -> Iterator[str]:
 
 def to_ris(paper: Paper) -> str:
     """The entry of a paper."""
+    return lines_of(tags_of(paper))
+
+
+def lines_of(tags: Iterable[tuple[str, str]]) -> str:
+    """An entry of tags and their values, with its end; empty values are left out."""
     lines: dict[tuple[str, int], None] = {}
-    for number, (tag, value) in enumerate(_tags(paper)):
+    for number, (tag, value) in enumerate(tags):
         if text := writable(value):
             # Two authors may have one name; everything else is said once.
             lines[f"{tag}  - {text}", number if tag == "AU" else 0] = None
     return "\n".join([*(line for line, _ in lines), "ER  - ", "", ""])
 
 
-def _tags(paper: Paper) -> Iterator[tuple[str, str]]:
+def tags_of(paper: Paper) -> Iterator[tuple[str, str]]:
+    """The tags of a paper's entry with their values, some of which may be empty; without the end."""
     details = {name: decoded(name, value) for name, value in paper.details}
     yield "TY", type_of(paper)
     yield "ID", details.get("citekey") or citation_key(paper)

@@ -1,5 +1,6 @@
-"""The records of a review with what was decided, as RIS, CSV, TSV and Excel workbook; ``labels`` reads them back.
+"""The records of a review with what was decided, as RIS, BibTeX, CSV, TSV and Excel workbook; ``labels`` reads them.
 
+RIS and BibTeX are those of ``out_ris`` and ``bibtex``, with all that is known of a record; labels stand in their notes.
 Labels follow ASReview: notes ``ASReview_relevant``, ``ASReview_irrelevant`` and ``ASReview_not_seen`` in RIS, in tables
 the column ``included`` with 1, 0 or nothing. What ASReview has no sign for stands in further notes and columns. No cell
 begins like a formula (see ``csvform``), in workbooks neither, since they may be saved as CSV.
@@ -11,25 +12,28 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from itertools import chain
 from tempfile import TemporaryFile
 
 from broadsheet.errors import InputError
-from broadsheet.identifiers import shown_value, url_of
-from broadsheet.model import Scheme
+from broadsheet.identifiers import shown_value
+from broadsheet.model import Link, LinkKind, Paper, Scheme
 from broadsheet.model.screening import Chosen, Label, PoolRecord, Stage
+from broadsheet.sources import bibtex
 from broadsheet.sources.csvform import MARK, SCREENING_COLUMNS, guarded
-from broadsheet.sources.labels import HOW, NOTE, REASONS, STAGE
-from broadsheet.sources.out_ris import inverted
-from broadsheet.sources.tagged import writable
+from broadsheet.sources.decoded import decoded
+from broadsheet.sources.labels import HOW, NOTE, NOTES, REASONS, STAGE
+from broadsheet.sources.out_ris import lines_of, tags_of
 
-FORMS = ("ris", "csv", "tsv", "xlsx")
+FORMS = ("ris", "bib", "csv", "tsv", "xlsx")
 LONGEST_CELL = 32_767
 """Characters that a cell of a workbook can hold; longer texts are cut there, and end in a sign that says so."""
 CUT = " […]"
 _SIGNS: dict[Label | None, str] = {Label.INCLUDE: "ASReview_relevant", Label.EXCLUDE: "ASReview_irrelevant"}
 _INCLUDED: dict[Label | None, str] = {Label.INCLUDE: "1", Label.EXCLUDE: "0"}
+_DETAILS = ("volume", "number", "pages", "issn", "publisher")
 _PIECE = 1 << 16
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -61,43 +65,77 @@ def write(records: Iterable[Decided], form: str) -> Iterator[bytes]:
     return _WRITERS[form](records)
 
 
-# --- RIS -------------------------------------------------------------------------------------------------------------
+# --- RIS and BibTeX -------------------------------------------------------------------------------------------------
+
+
+def paper_of(record: PoolRecord) -> Paper:
+    """A record as a paper, for the writers of papers; without notes, and with a journal where only a name is known."""
+    details = tuple((name, value) for name, value in record.details if not NOTES.fullmatch(name))
+    pages = [Link(LinkKind.PAGE, record.url)] if record.url else []
+    return Paper(
+        id=record.number,
+        title=record.title,
+        abstract=record.abstract,
+        authors=record.authors,
+        identifiers=record.identifiers,
+        venue=record.venue,
+        year=record.year,
+        published=_day(record.published),
+        month_only=len(record.published) == len("2026-12"),
+        links=(*pages, *record.links),
+        keywords=record.keywords,
+        kind=record.kind or ("article" if record.venue else ""),
+        details=details,
+    )
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text if len(text) != len("2026-12") else f"{text}-01")
+    except ValueError:
+        return None
 
 
 def _ris(records: Iterable[Decided]) -> Iterator[bytes]:
     for decided in records:
-        lines = [f"{tag}  - {text}" for tag, value in _tags(decided) if (text := writable(value))]
-        yield "\n".join([*lines, "ER  - ", "", ""]).encode()
+        paper = paper_of(decided.record)
+        own = dict(paper.details).get("citekey") or str(decided.record.number)
+        notes = (("N1", note) for note in _notes(decided))
+        tags = chain((("ID", own) if tag == "ID" else (tag, value) for tag, value in tags_of(paper)), notes)
+        yield lines_of(tags).encode()
 
 
-def _tags(decided: Decided) -> Iterator[tuple[str, str]]:
+def _bib(records: Iterable[Decided]) -> Iterator[bytes]:
+    papers = (replace(paper_of(each.record), details=_bib_details(each)) for each in records)
+    return (entry.encode("utf-8", "replace") for entry in bibtex.write(papers))
+
+
+def _bib_details(decided: Decided) -> tuple[tuple[str, str], ...]:
+    """The details of a BibTeX entry: its one field for notes has a line for each, and PubMed's number a field."""
+    details = dict(paper_of(decided.record).details)
+    if pmid := _value(decided.record, Scheme.PMID):
+        details.setdefault("pmid", pmid)
+    return (*details.items(), ("note", "\n".join(map(bibtex.escape, _notes(decided)))))
+
+
+def _notes(decided: Decided) -> Iterator[str]:
+    """What was decided, as lines of notes, then the notes of the record's file; no line twice."""
     record = decided.record
-    doi = _value(record, Scheme.DOI)
-    yield "TY", "JOUR" if record.venue else "GEN"
-    yield "ID", str(record.number)
-    yield "TI", record.title
-    for author in record.authors:
-        yield "AU", inverted(author)
-    yield "PY", str(record.year or "")
-    yield "T2", record.venue
-    yield "DO", doi
-    yield "UR", record.url
-    for identifier in record.identifiers:
-        if identifier.value != doi and url_of(identifier) != record.url:
-            yield "UR", url_of(identifier)
-    yield "AB", record.abstract
-    for word in record.keywords:
-        yield "KW", word
-    yield "N1", _SIGNS.get(decided.label, "ASReview_not_seen")
-    for stage, label in decided.labels:
-        yield "N1", f"{STAGE}{stage}: {label}"
-    if decided.reasons:
-        yield "N1", REASONS + _list(decided.reasons)
-    for line in filter(str.strip, decided.note.split("\n")):
-        yield "N1", NOTE + line
-    if told := ", ".join(filter(None, _how(decided).values())):
-        yield "N1", HOW + told
-    yield from (("N1", line) for line in record.note.split("\n"))
+    own = [
+        _SIGNS.get(decided.label, "ASReview_not_seen"),
+        *(f"{STAGE}{stage}: {label}" for stage, label in decided.labels),
+        *([REASONS + _list(decided.reasons)] if decided.reasons else []),
+        *(NOTE + line for line in filter(str.strip, decided.note.split("\n"))),
+        *([HOW + told] if (told := ", ".join(filter(None, _how(decided).values()))) else []),
+    ]
+    return iter(dict.fromkeys((*own, *_of_the_file(record))))
+
+
+def _of_the_file(record: PoolRecord) -> list[str]:
+    """The lines of the notes that a record came with."""
+    remarks = (value for name, value in record.details if NOTES.fullmatch(name))
+    lines = (line for text in (record.note, *remarks) for line in text.split("\n"))
+    return list(dict.fromkeys(filter(str.strip, lines)))
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -106,7 +144,7 @@ def _tags(decided: Decided) -> Iterator[tuple[str, str]]:
 def cells_of(decided: Decided) -> list[str]:
     """The cells of a record under ``SCREENING_COLUMNS``; none begins like a formula."""
     record = decided.record
-    stages = dict(decided.labels)
+    stages, details = dict(decided.labels), dict(record.details)
     cells = {
         "record_id": str(record.number),
         "title": record.title,
@@ -116,8 +154,12 @@ def cells_of(decided: Decided) -> list[str]:
         "venue": record.venue,
         **{scheme.value: _value(record, scheme) for scheme in Scheme},
         "url": record.url,
+        "pdf": next((link.url for link in record.links if link.kind is LinkKind.PDF and record.url != link.url), ""),
+        "kind": record.kind,
+        "published": record.published,
+        **{name: decoded(name, details.get(name, "")) for name in _DETAILS},
         "keywords": _list(record.keywords),
-        "file_note": record.note,
+        "file_note": "\n".join(_of_the_file(record)),
         "origin": record.source,
         "origin_key": record.key,
         "repeats": str(record.twin or ""),
@@ -195,6 +237,7 @@ def _fitting(text: str) -> str:
 
 _WRITERS: dict[str, Callable[[Iterable[Decided]], Iterator[bytes]]] = {
     "ris": _ris,
+    "bib": _bib,
     "csv": _csv,
     "tsv": _tsv,
     "xlsx": _xlsx,

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from broadsheet.model import Identifier, Scheme
+from broadsheet.model import Identifier, Link, LinkKind, Scheme
 from broadsheet.model.screening import (
     Chosen,
     Criterion,
@@ -106,6 +106,10 @@ def pool_record_fields(record: PoolRecord) -> dict[str, Any]:
         "twin": index(record.twin),
         "label": None if record.label is None else Label(record.label).value,
         "note": record.note,
+        "kind": record.kind,
+        "published": record.published,
+        "links": [[LinkKind(link.kind).value, link.url] for link in record.links],
+        "details": [list(pair) for pair in record.details],
     }
     return {name: value for name, value in values.items() if value or (name == "year" and value is not None)}
 
@@ -129,6 +133,10 @@ def pool_record_from_fields(values: Mapping[str, Any]) -> PoolRecord:
         twin=values.get("twin", 0),
         label=Label(label) if label else None,
         note=values.get("note", ""),
+        kind=values.get("kind", ""),
+        published=values.get("published", ""),
+        links=tuple(Link(LinkKind(kind), url) for kind, url in values.get("links", ())),
+        details=tuple((name, value) for name, value in values.get("details", ())),
     )
 
 

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from ..errors import InputError
 from ..model.screening import Chosen, Label, Offer, Plan, Stage, StoppingPlan
@@ -20,7 +20,9 @@ from . import identity, params, screening_files, screening_pages
 from .api_daily import Known, may_change
 from .api_models import ErrorOut
 from .api_screening_in import (
+    AuditIn,
     DecisionIn,
+    DifferenceIn,
     ModeWord,
     PapersFillIn,
     PlanIn,
@@ -34,26 +36,34 @@ from .api_screening_in import (
     UndoIn,
 )
 from .api_screening_models import (
-    AgreementOut,
-    AgreementsOut,
-    ConflictOut,
-    ConflictsOut,
     NextOut,
     OfferOut,
+    PoolRecordOut,
+    PoolRecordsOut,
     PoolSummaryOut,
-    PrismaOut,
+    PossibleRepeatOut,
+    PossibleRepeatsOut,
     RemovedOut,
     ReviewEventOut,
     ReviewHistoryOut,
     ReviewOut,
-    ReviewProgressOut,
     ReviewsOut,
     ScreenedOut,
     ScreenedPageOut,
+    StandingOut,
     UndoneOut,
+)
+from .api_screening_reports import (
+    AgreementOut,
+    AgreementsOut,
+    ConflictOut,
+    ConflictsOut,
+    PrismaOut,
+    ReviewProgressOut,
 )
 from .forms import Upload
 from .identity import ForeignError
+from .problems import request_id
 from .screening_forms import add_file
 from .screening_views import SHOWN_LABELS
 from .screening_visit import Visit, review_of
@@ -72,6 +82,9 @@ _CHANGING: dict[int | str, dict[str, Any]] = {
     403: {"model": ErrorOut, "description": "Sent by a page of another site."},
     413: {"model": ErrorOut, "description": "Larger than is taken."},
     415: {"model": ErrorOut, "description": "Not sent as application/json, or a file not as application/octet-stream."},
+}
+_MEANWHILE: dict[int | str, dict[str, Any]] = {
+    409: {"model": ErrorOut, "description": "Something else was decided meanwhile; nothing was kept."},
 }
 _FILE: dict[int | str, dict[str, Any]] = {
     200: {
@@ -125,6 +138,16 @@ def may_send(request: Request) -> None:
         raise HTTPException(415)
 
 
+def _meanwhile(request: Request, number: int, held: Label | None) -> Response:
+    stands = f"it was decided meanwhile: {held}" if held else "its decision was taken back meanwhile: it is unread"
+    message = (
+        f"record {number}: {stands}. Nothing was kept; look at it again, and send `held` as it stands, or leave `held` "
+        "out to overrule it."
+    )
+    body = {"error": {"code": "decided_meanwhile", "message": message, "request_id": request_id(request)}}
+    return JSONResponse(body, status_code=409)
+
+
 def routes(site: Site) -> APIRouter:
     """Routes of the API of reviews."""
     router = APIRouter(prefix="/api/reviews", tags=["reviews"])
@@ -141,8 +164,11 @@ def _planning(router: APIRouter, site: Site) -> None:
 
     @router.get("", responses=_REFUSED)
     def reviews(reader: Known) -> ReviewsOut:
-        """List all reviews."""
-        return ReviewsOut(reviews=[ReviewOut.of(review) for review in site.library.screening.reviews()])
+        """List all reviews, and where each stands."""
+        found = site.library.screening.standings()
+        return ReviewsOut(
+            reviews=[ReviewOut.of(one.review) for one in found], standings=[StandingOut.of(one) for one in found]
+        )
 
     @router.post("", responses=_CHANGING, dependencies=guarded)
     def create(body: ReviewIn, reader: Known) -> ReviewOut:
@@ -206,6 +232,7 @@ def _filling(router: APIRouter) -> None:
     @router.post("/{review}/priors", responses=_CHANGING, dependencies=guarded)
     def priors(body: PriorIn, visit: Visited) -> ReviewHistoryOut:
         """Say what is known of records before they are screened."""
+        visit.have(*body.records)
         events = visit.screening.prior(
             visit.name, body.records, Label(body.label), visit.screener, stage=Stage(body.stage)
         )
@@ -214,9 +241,16 @@ def _filling(router: APIRouter) -> None:
     @router.post("/{review}/twins", responses=_CHANGING, dependencies=guarded)
     def twins(body: TwinIn, visit: Visited) -> ReviewEventOut:
         """Say that a record repeats another, so that one decision counts for both, once; or that it repeats none."""
+        visit.have(body.record, *([body.other] if body.other else []))
         if body.other is None:
             return ReviewEventOut.of(visit.screening.apart(visit.name, body.record, visit.screener))
         return ReviewEventOut.of(visit.screening.twin(visit.name, body.record, body.other, visit.screener))
+
+    @router.post("/{review}/differences", responses=_CHANGING, dependencies=guarded)
+    def differences(body: DifferenceIn, visit: Visited) -> ReviewEventOut:
+        """Say that two records are different works, so that they are not listed as possible repeats again."""
+        visit.have(body.record, body.other)
+        return ReviewEventOut.of(visit.screening.different(visit.name, body.record, body.other, visit.screener))
 
 
 def _screening(router: APIRouter) -> None:
@@ -224,14 +258,31 @@ def _screening(router: APIRouter) -> None:
 
     @router.get("/{review}/next", responses=_REFUSED)
     def following(visit: Staged, mode: Annotated[ModeWord, Query(description="How it is chosen.")] = "auto") -> NextOut:
-        """Give the record to decide next: by what the stopping rule wants, or as `mode` says."""
-        return NextOut.of(visit.screening.next(visit.name, visit.screener, stage=visit.stage, mode=mode))
+        """Give the record to decide next: by what the stopping rule wants, or as `mode` says. It changes nothing."""
+        if visit.screening.audit_due(visit.name, visit.screener, stage=visit.stage, mode=mode):
+            return NextOut.of(None, audit_due=True)
+        return NextOut.of(visit.screening.next(visit.name, visit.screener, stage=visit.stage, mode=mode, begin=False))
 
-    @router.post("/{review}/decisions", responses=_CHANGING, dependencies=guarded)
-    def decide(body: DecisionIn, visit: Visited) -> ReviewEventOut:
+    @router.post("/{review}/audit", responses=_CHANGING, dependencies=guarded)
+    def audit(body: AuditIn, visit: Visited) -> NextOut:
+        """Begin the audit that is due, where it has not begun, and give the record to decide next."""
+        stage = Stage(body.stage)
+        return NextOut.of(visit.screening.next(visit.name, visit.screener, stage=stage, mode=body.mode))
+
+    @router.post(
+        "/{review}/decisions",
+        responses=_CHANGING | _MEANWHILE,
+        dependencies=guarded,
+        response_model=ReviewEventOut,
+    )
+    def decide(body: DecisionIn, visit: Visited) -> Any:
         """Decide a record; the decision is on disk when this answers. The same one sent twice is kept once."""
         stage = Stage(body.stage)
-        found = replace(visit, stage=stage).record(body.record)
+        at = replace(visit, stage=stage)
+        found = at.record(body.record)
+        held = at.held(found)
+        if body.held is not None and held is not Label(body.label) and body.held != (held or "unread"):
+            return _meanwhile(visit.request, body.record, held)
         offer = Offer(found.record, Chosen.MANUAL)
         offer = screening_pages.as_chosen(offer, body.chosen, str(body.place), str(body.unread), body.model)
         event = visit.screening.decide(
@@ -255,6 +306,7 @@ def _screening(router: APIRouter) -> None:
     @router.post("/{review}/resolutions", responses=_CHANGING, dependencies=guarded)
     def resolve(body: ResolutionIn, visit: Visited) -> ReviewEventOut:
         """Decide a conflict."""
+        visit.have(body.record)
         event = visit.screening.resolve(
             visit.name,
             body.record,
@@ -321,9 +373,32 @@ def _looking(router: APIRouter) -> None:
     def history(visit: Visited, limit: _Limit = 200, after: _After = 0) -> ReviewHistoryOut:
         """Tell what happened to a review, oldest first."""
         events = visit.screening.history(visit.name, screener=visit.viewer)
-        later = [event for event in events if event.id > after]
-        more = later[limit - 1].id if len(later) > limit else None
-        return ReviewHistoryOut(events=[ReviewEventOut.of(event) for event in later[:limit]], next=more)
+        # By place and not by number: a blinded screener is told no numbers of what others did.
+        part, end = events[after : after + limit], after + limit
+        return ReviewHistoryOut(
+            events=[ReviewEventOut.of(event) for event in part], next=end if end < len(events) else None
+        )
+
+    @router.get("/{review}/named", responses=_REFUSED)
+    def named(
+        visit: Visited,
+        key: Annotated[str, Query(max_length=500, description="A number, an identifier, or words of a title.")],
+        limit: _Limit = 20,
+    ) -> PoolRecordsOut:
+        """Find records by what a list of references says of them; none, one, or all that fit."""
+        found = visit.screening.named(visit.name, params.clean(key), limit=limit)
+        return PoolRecordsOut(records=[PoolRecordOut.of(record) for record in found])
+
+    @router.get("/{review}/repeats", responses=_REFUSED)
+    def repeats(
+        visit: Visited,
+        limit: _Limit = 50,
+        offset: Annotated[int, Query(ge=0, le=params.MAX_ID, description="Go on from here.")] = 0,
+    ) -> PossibleRepeatsOut:
+        """List pairs of records that may be the same work and that nobody has judged, surest first."""
+        found = visit.screening.possible_repeats(visit.name, limit=limit + 1, offset=offset)
+        more = offset + limit if len(found) > limit else None
+        return PossibleRepeatsOut(pairs=[PossibleRepeatOut.of(pair) for pair in found[:limit]], next=more)
 
 
 def _reporting(router: APIRouter) -> None:

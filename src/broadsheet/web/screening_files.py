@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -42,6 +43,13 @@ FILE_FORMS = (
         "application/x-research-info-systems; charset=utf-8",
         "RIS",
         "For reference managers; labels in notes as ASReview writes and reads them.",
+    ),
+    FileForm(
+        "bib",
+        "bib",
+        "application/x-bibtex; charset=utf-8",
+        "BibTeX",
+        "For LaTeX; the label of each entry in its keywords or note.",
     ),
     FileForm("csv", "csv", "text/csv; charset=utf-8", "CSV", "A table with ASReview’s column names."),
     FileForm("tsv", "tsv", "text/tab-separated-values; charset=utf-8", "TSV", "The same, parted by tabs."),
@@ -105,8 +113,9 @@ def withheld(visit: Visit) -> str:
     """Why files are not given to this reader; empty where they are, whatever stage the address asks for."""
     if not visit.inside:
         return ""
-    seen = {event.id for event in visit.screening.history(visit.name, screener=visit.viewer)}
-    unseen = {e.stage for e in visit.screening.history(visit.name) if e.kind is K.DECIDE and e.id not in seen}
+    decided = Counter(e.stage for e in visit.screening.history(visit.name) if e.kind is K.DECIDE)
+    seen = Counter(e.stage for e in visit.screening.history(visit.name, screener=visit.viewer) if e.kind is K.DECIDE)
+    unseen = {stage for stage, count in decided.items() if count > seen[stage]}
     open_ = [
         stage
         for stage in sorted({Stage.ABSTRACT, *unseen})

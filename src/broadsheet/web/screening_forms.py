@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -12,12 +14,13 @@ from starlette.responses import Response
 from ..errors import InputError
 from ..model.reading import Reader
 from ..model.screening import Chosen, Criterion, Label, Offer, Plan, PoolSummary, Sharing, StoppingPlan
-from . import params
+from . import params, screening_pairs
 from .acting import Post, see
 from .forms import Form, Upload
 from .params import ParameterError, one_of, whole_number
-from .screening_pages import as_chosen, following
-from .screening_views import MODES, RULES
+from .screening_pages import Draft, as_chosen, following, sheet
+from .screening_protocol import ScreenedLike
+from .screening_views import DEFAULT_MODEL, MODES, RULES
 from .screening_visit import ROOT, Visit, address, posted
 from .site import Site
 
@@ -27,6 +30,7 @@ LONGEST_TEXT = 20_000
 DECIDING = (Label.INCLUDE, Label.EXCLUDE, Label.LATER)
 _CODE = re.compile(r"([^\s:]{1,20}):\s*(.*)")
 _BETWEEN = re.compile(r"[\s,;]+")
+_DIRT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]+")
 
 
 # --------------------------------------------------------------------------------------------------------------- plan
@@ -58,8 +62,11 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def long_text(form: Form, name: str) -> str:
-    """A field of several lines. Raises ParameterError where it is too long."""
-    text = form.raw(name).replace("\r\n", "\n").strip()
+    """A field of several lines, without what a text that was pasted from elsewhere may have and no store takes.
+
+    Raises ParameterError where it is too long.
+    """
+    text = _DIRT.sub(" ", form.raw(name).replace("\r\n", "\n").replace("\r", "\n")).strip()
     if len(text) > LONGEST_TEXT:
         raise ParameterError(name, f"may have at most {LONGEST_TEXT:,} characters")
     return text
@@ -74,6 +81,9 @@ def changes_of(form: Form) -> dict[str, Any]:
     found |= {name: listed(long_text(form, name)) for name in ("terms", "screeners") if name in fields}
     if "sharing" in fields:
         found["sharing"] = Sharing(one_of("sharing", form.text("sharing"), [kind.value for kind in Sharing]))
+    found |= {name: form.text(name) for name in ("model", "querier") if form.text(name)}
+    if found.get("model") == DEFAULT_MODEL:
+        found["model"] = ""
     return found | stopping_of(form)
 
 
@@ -184,10 +194,12 @@ def add_papers(visit: Visit, form: Form) -> Response:
 def prior(visit: Visit, form: Form) -> Response:
     """Say what is known of records before they are screened."""
     label = Label(one_of("label", form.text("label"), [Label.INCLUDE.value, Label.EXCLUDE.value]))
-    numbers = [part for part in _BETWEEN.split(form.raw("numbers").strip()) if part]
+    given = " ".join(form.fields.get("numbers", ()))
+    numbers = [part for part in _BETWEEN.split(given.strip()) if part]
     if not 0 < len(numbers) <= MOST_PRIORS:
         raise ParameterError("numbers", f"name from 1 to {MOST_PRIORS} records by their numbers in the pool")
     found = [whole_number("numbers", number, low=1, high=params.MAX_ID) for number in numbers]
+    visit.have(*found)
     visit.screening.prior(visit.name, found, label, visit.screener, stage=visit.stage)
     return see(form.back(visit.url(done="prior")))
 
@@ -207,29 +219,49 @@ def _reasons(visit: Visit, form: Form, label: Label) -> tuple[str, ...]:
 def decide(visit: Visit, form: Form) -> Response:
     """Decide the record that the form was made for, and go on to the next one.
 
-    What was sent twice is taken once. Where another screener of a shared review decided meanwhile, nothing is kept, and
-    the reader sees it.
+    What was sent twice is taken once. Where the record was decided meanwhile, by another screener of a shared review or
+    from another page, nothing is kept, and the sheet comes again with what stands and with what was sent.
     """
     number = form.number("record")
     label = Label(one_of("label", form.text("label"), [known.value for known in DECIDING]))
     mode = one_of("mode", form.text("mode") or "auto", MODES)
     found = visit.record(number)
-    held = visit.held(found)
-    shown = form.text("held")
-    if held is not None and held.value != shown and held is not found.own and held is not label:
-        return see(visit.url(f"/screen/{number}", note="meanwhile"))
+    offer = Offer(found.record, Chosen.MANUAL)
+    if form.text("by"):
+        offer = as_chosen(offer, form.text("by"), form.text("place"), form.text("unread"), form.text("model"))
     reasons, note = _reasons(visit, form, label), long_text(form, "note")
-    again = held is label and found.own is label and set(reasons) == set(found.reasons) and note == found.note
-    if not again:
-        offer = Offer(found.record, Chosen.MANUAL)
-        if form.text("by"):
-            offer = as_chosen(offer, form.text("by"), form.text("place"), form.text("unread"), form.text("model"))
+    if not _is_again(visit, found, label, reasons, note):
+        if _was_decided_meanwhile(visit, found, form, label):
+            look = visit.screening.look(visit.name, number, visit.screener, stage=visit.stage)
+            offer = replace(look, chosen=offer.chosen, place=offer.place, unread=offer.unread, model=offer.model)
+            return sheet(visit, offer, mode=mode, draft=Draft(form.texts("reason"), note), unkept=label)
         visit.screening.decide(
             visit.name, number, label, visit.screener, stage=visit.stage, reasons=reasons, note=note, offer=offer
         )
     if form.text("back"):
         return see(form.back())
-    return see(following(visit, mode, was=number))
+    return see(following(visit, mode, begin=True, was=number))
+
+
+def _is_again(visit: Visit, found: ScreenedLike, label: Label, reasons: Sequence[str], note: str) -> bool:
+    """Whether this screener has decided just so already, as where a form was sent twice."""
+    stands = visit.held(found) is label and found.own is label
+    return stands and set(reasons) == set(found.reasons) and note == found.note
+
+
+def _was_decided_meanwhile(visit: Visit, found: ScreenedLike, form: Form, label: Label) -> bool:
+    """Whether another decision stands than the page showed. A form that does not say what it showed may change what
+    its sender decided, and nobody else's."""
+    held = visit.held(found)
+    if "held" in form.fields:
+        return (held.value if held else "") != form.text("held")
+    return held is not None and held is not found.own and held is not label
+
+
+def audit(visit: Visit, form: Form) -> Response:
+    """Begin the audit that is due, and go on to the next record; where it has begun already, only that."""
+    mode = one_of("mode", form.text("mode") or "auto", MODES)
+    return see(following(visit, mode, begin=True))
 
 
 def undo(visit: Visit, form: Form) -> Response:
@@ -240,7 +272,10 @@ def undo(visit: Visit, form: Form) -> Response:
         return see(form.back())
     if undone is None:
         return see(visit.url("/screen"))
-    taken = next((e for e in visit.screening.history(visit.name, undone.record) if e.id == undone.undoes), None)
+    taken = next(
+        (e for e in visit.screening.history(visit.name, undone.record, screener=visit.viewer) if e.id == undone.undoes),
+        None,
+    )
     how: dict[str, object] = {"undone": 1}
     if taken is not None and taken.chosen is not None and taken.chosen.value != "prior":
         how |= {"by": taken.chosen.value, "place": taken.place, "unread": taken.unread, "model": taken.model}
@@ -250,9 +285,11 @@ def undo(visit: Visit, form: Form) -> Response:
 def resolve(visit: Visit, form: Form) -> Response:
     """Decide a conflict."""
     label = Label(one_of("label", form.text("label"), [Label.INCLUDE.value, Label.EXCLUDE.value]))
+    number = form.number("record")
+    visit.have(number)
     visit.screening.resolve(
         visit.name,
-        form.number("record"),
+        number,
         label,
         visit.screener,
         stage=visit.stage,
@@ -264,14 +301,16 @@ def resolve(visit: Visit, form: Form) -> Response:
 
 def twin(visit: Visit, form: Form) -> Response:
     """Say that a record repeats another."""
-    number = form.number("record")
-    visit.screening.twin(visit.name, number, form.number("other"), visit.screener)
+    number, other = form.number("record"), form.number("other")
+    visit.have(number, other)
+    visit.screening.twin(visit.name, number, other, visit.screener)
     return see(visit.url(f"/records/{number}", done="twin"))
 
 
 def apart(visit: Visit, form: Form) -> Response:
     """Say that a record repeats no other."""
     number = form.number("record")
+    visit.have(number)
     visit.screening.apart(visit.name, number, visit.screener)
     return see(visit.url(f"/records/{number}", done="apart"))
 
@@ -299,6 +338,8 @@ POSTS: list[tuple[str, Post]] = [
     address("/papers", posted(add_papers)),
     address("/prior", posted(prior)),
     address("/decide", posted(decide)),
+    address("/audit", posted(audit)),
+    *screening_pairs.POSTS,
     address("/undo", posted(undo)),
     address("/resolve", posted(resolve)),
     address("/twin", posted(twin)),

@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import tzinfo
-from itertools import islice
 
-from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ..errors import NotFoundError
 from ..identifiers import url_of
-from ..model.screening import Agreement, Chosen, Conflict, Offer, ReviewEvent, ReviewEventKind, StoppingPlan
-from . import params
+from ..model.screening import Agreement, Chosen, Conflict, Label, Offer, ReviewEvent, ReviewEventKind
+from . import params, screening_list, screening_pairs
 from .params import MAX_ID, ParameterError, clean, one_of, whole_number
 from .screening_curve import curve
 from .screening_views import MODES, SHOWN_LABELS, clock, details, rule_parts
-from .screening_visit import ROOT, Visit, address, visited
-from .site import Page, Site
+from .screening_visit import DONE, Visit, address, visited
+from .site import Page
 
 ROWS = 50
+NOTHING_BEFORE: dict[str, object] = {"was": None, "was_event": None, "undone": False}
 EVENTS = 200
-DONE = {
-    "plan": "The plan is changed. What was read before it stays, and every statement says when it was changed.",
-    "added": "Added to the pool.",
-    "prior": "Taken as known before screening.",
-    "twin": "Said to repeat the other: one decision now counts for both, once.",
-    "apart": "Said to repeat no other.",
-    "stop": "Stopped. The statement is kept in the history.",
-    "reopen": "Taken up again.",
-}
-"""What was just done, in words of ours: an address must not be able to put any there."""
 DECISIONS = (ReviewEventKind.DECIDE, ReviewEventKind.RESOLVE)
-
-
-def reviews(site: Site, request: Request) -> Response:
-    """All reviews, and a form that begins one."""
-    reader = site.known(request)
-    found = site.library.screening.reviews()
-    return site.render(
-        "reviews.html", reader=reader, foot=site.status(), reviews=found, default_stopping=StoppingPlan()
-    )
+UNDOABLE = (ReviewEventKind.TWIN, ReviewEventKind.APART, ReviewEventKind.DIFFERENT)
 
 
 def overview(visit: Visit) -> Response:
@@ -95,18 +76,23 @@ def settings(visit: Visit) -> Response:
 # ---------------------------------------------------------------------------------------------------------- screening
 
 
-def following(visit: Visit, mode: str = "auto", **params: object) -> str:
-    """The address of the record to screen next."""
-    offer = visit.screening.next(visit.name, visit.screener, stage=visit.stage, mode=mode)
+def following(visit: Visit, mode: str = "auto", *, begin: bool = False, **params: object) -> str:
+    """The address of the record to screen next; only with ``begin`` an audit may begin, which is an event."""
+    offer = visit.screening.next(visit.name, visit.screener, stage=visit.stage, mode=mode, begin=begin)
     kept = {"mode": mode if mode != "auto" else "", **params}
     return visit.offered(offer, **kept) if offer else visit.url("/screen", end=1, **kept)
 
 
 def screen(visit: Visit) -> Response:
-    """The record to screen next, at an address of its own; or that none is left."""
+    """The record to screen next, at an address of its own; that none is left; or that an audit is to be begun.
+
+    To look changes nothing: a browser may fetch a page ahead of time, or again.
+    """
     asked = visit.request.query_params
     mode = one_of("mode", asked.get("mode") or "auto", MODES)
     if visit.may_screen and not asked.get("end"):
+        if visit.screening.audit_due(visit.name, visit.screener, stage=visit.stage, mode=mode):
+            return visit.render("review_audit.html", current="screen", progress=visit.progress(), mode=mode)
         return RedirectResponse(following(visit, mode, was=asked.get("was", "")), 302)
     return visit.render("review_none.html", current="screen", progress=visit.progress(), mode=mode, **_last(visit))
 
@@ -114,22 +100,68 @@ def screen(visit: Visit) -> Response:
 def screened(visit: Visit) -> Response:
     """One record to decide, with what was decided of it before."""
     number = int(visit.request.path_params["number"])
-    found = visit.record(number)
-    offer = chosen_as(visit.screening.look(visit.name, number, visit.screener, stage=visit.stage), visit)
     asked = visit.request.query_params
-    return visit.render(
+    return sheet(
+        visit,
+        chosen_as(visit.screening.look(visit.name, number, visit.screener, stage=visit.stage), visit),
+        mode=one_of("mode", asked.get("mode") or "auto", MODES),
+        draft=_draft_of(taken_back(visit, number)) if asked.get("undone") == "1" else None,
+        last=_last(visit),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is marked and written on a sheet before it is decided."""
+
+    reasons: Sequence[str] = ()
+    note: str = ""
+
+
+def _draft_of(event: ReviewEvent | None) -> Draft | None:
+    return Draft(event.reasons, event.note) if event else None
+
+
+def sheet(
+    visit: Visit,
+    offer: Offer,
+    *,
+    mode: str,
+    draft: Draft | None = None,
+    unkept: Label | None = None,
+    last: Mapping[str, object] = NOTHING_BEFORE,
+) -> Response:
+    """The page on which a record is decided.
+
+    ``draft`` stands in its form in place of what is decided so far. ``unkept`` is a decision that was sent and not
+    kept, because the record was decided meanwhile.
+    """
+    found = visit.record(offer.record.number)
+    held = visit.held(found)
+    response = visit.render(
         "review_screen.html",
         current="screen",
         progress=visit.progress(),
         offer=offer,
         found=found,
-        held=visit.held(found),
-        mode=one_of("mode", asked.get("mode") or "auto", MODES),
-        before=taken_back(visit, number) if asked.get("undone") == "1" else None,
-        meanwhile=asked.get("note") == "meanwhile",
+        held=held,
+        mode=mode,
+        shown=draft or (Draft(found.reasons, found.note) if held else Draft()),
+        unkept=unkept,
+        own=found.own is held,
+        since=_since(visit, found.record.number) if unkept else "",
         links=links_of(offer),
-        **_last(visit),
+        **last,
     )
+    if unkept:
+        response.status_code = 409
+    return response
+
+
+def _since(visit: Visit, number: int) -> str:
+    """When this screener decided a record; empty where he did not."""
+    event = last_decision(visit, number)
+    return clock(event.moment, _zone(visit)) if event else ""
 
 
 def chosen_as(offer: Offer, visit: Visit) -> Offer:
@@ -161,7 +193,7 @@ def links_of(offer: Offer) -> list[tuple[str, str]]:
 def _last(visit: Visit) -> dict[str, object]:
     """The decision that was taken last, to be named and to be taken back."""
     asked = visit.request.query_params
-    found: dict[str, object] = {"was": None, "was_event": None, "undone": asked.get("undone") == "1"}
+    found: dict[str, object] = NOTHING_BEFORE | {"undone": asked.get("undone") == "1"}
     if not (asked.get("was", "").isdigit() and len(asked["was"]) <= params.MAX_ID_DIGITS):
         return found
     number = int(asked["was"])
@@ -239,20 +271,30 @@ def record(visit: Visit) -> Response:
 def undoable(visit: Visit, events: Sequence[ReviewEvent]) -> set[int]:
     """Events that stand and that this reader may take back: in a blinded review only what he did himself."""
     undone = {event.undoes for event in events}
-    kinds = (*DECISIONS, ReviewEventKind.TWIN, ReviewEventKind.APART)
+    kinds = {*DECISIONS, *UNDOABLE}
     own = [e for e in events if not visit.blinded or e.screener == visit.screener]
-    return {event.id for event in own if visit.may_screen and event.kind in kinds and event.id not in undone}
+    return {
+        event.id for event in own if event.id and visit.may_screen and event.kind in kinds and event.id not in undone
+    }
 
 
 def history(visit: Visit) -> Response:
     """All that happened to a review, newest first."""
     before = whole_number("before", visit.request.query_params.get("before") or "0", low=0, high=MAX_ID)
     events = visit.screening.history(visit.name, screener=visit.viewer)
-    earlier = (event for event in reversed(events) if not before or event.id < before)
-    shown = list(islice(earlier, EVENTS + 1))
-    older = visit.url("/history", before=shown[EVENTS - 1].id) if len(shown) > EVENTS else ""
-    rows = [(event, clock(event.moment, _zone(visit))) for event in shown[:EVENTS]]
-    return visit.render("review_history.html", current="history", events=rows, older=older, first=not before)
+    # By place and not by number: a blinded screener is told no numbers of what others did.
+    end = min(before, len(events)) if before else len(events)
+    start = max(end - EVENTS, 0)
+    rows = [(event, clock(event.moment, _zone(visit))) for event in reversed(events[start:end])]
+    older = visit.url("/history", before=start) if start else ""
+    return visit.render(
+        "review_history.html",
+        current="history",
+        events=rows,
+        older=older,
+        first=not before,
+        superseded=visit.screening.superseded(visit.name, visit.scope, stage=visit.stage),
+    )
 
 
 def open_conflicts(visit: Visit) -> list[Conflict]:
@@ -282,7 +324,8 @@ def agreements(visit: Visit) -> list[Agreement]:
 
 
 PAGES: list[tuple[str, Page]] = [
-    (ROOT, reviews),
+    *screening_list.PAGES,
+    *screening_pairs.PAGES,
     address("", visited(overview)),
     address("/settings", visited(settings)),
     address("/screen", visited(screen)),

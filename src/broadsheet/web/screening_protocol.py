@@ -13,11 +13,13 @@ from ..model.screening import (
     Plan,
     PoolRecord,
     PoolSummary,
+    PossibleRepeat,
     PrismaCounts,
     Review,
     ReviewEvent,
     ReviewProgress,
     Stage,
+    Standing,
 )
 
 Ref = str | int
@@ -57,6 +59,10 @@ class ScreeningLike(Protocol):
 
     def reviews(self) -> Sequence[Review]:
         """All reviews."""
+        ...
+
+    def standings(self) -> Sequence[Standing]:
+        """All reviews and where each stands, without its ranking and its stopping rule."""
         ...
 
     def review(self, name: Ref) -> Review:
@@ -129,8 +135,14 @@ class ScreeningLike(Protocol):
         """Say what is known of records before they are screened."""
         ...
 
-    def next(self, name: Ref, screener: str = "", *, stage: Stage = ..., mode: str = "auto") -> Offer | None:
-        """The record to screen next; None where nothing is left."""
+    def next(
+        self, name: Ref, screener: str = "", *, stage: Stage = ..., mode: str = "auto", begin: bool = True
+    ) -> Offer | None:
+        """The record to screen next; None where nothing is left. With ``begin`` False no audit is begun for it."""
+        ...
+
+    def audit_due(self, name: Ref, screener: str = "", *, stage: Stage = ..., mode: str = "auto") -> bool:
+        """Whether ``next`` would begin an audit."""
         ...
 
     def look(self, name: Ref, number: int, screener: str = "", *, stage: Stage = ...) -> Offer:
@@ -160,6 +172,18 @@ class ScreeningLike(Protocol):
         """Say that a record repeats another."""
         ...
 
+    def possible_repeats(self, name: Ref, *, limit: int = 50, offset: int = 0) -> Sequence[PossibleRepeat]:
+        """Pairs of records that may be the same work, surest first, of which nobody has said anything."""
+        ...
+
+    def different(self, name: Ref, record: int, other: int, screener: str = "") -> ReviewEvent:
+        """Say that two records are different works."""
+        ...
+
+    def named(self, name: Ref, key: str, *, limit: int = 20) -> Sequence[PoolRecord]:
+        """Records by number, identifier or address, or by words of the title."""
+        ...
+
     def apart(self, name: Ref, number: int, screener: str = "") -> ReviewEvent:
         """Say that a record repeats no other."""
         ...
@@ -168,6 +192,10 @@ class ScreeningLike(Protocol):
         self, name: Ref, screener: str | None = None, *, stage: Stage = ..., curve: bool = True
     ) -> ReviewProgress:
         """Where screening stands: of the review, or of one screener; its curve takes the longest."""
+        ...
+
+    def superseded(self, name: Ref, screener: str | None = None, *, stage: Stage = ...) -> str:
+        """Why the statement that was kept on stopping holds no longer; else empty."""
         ...
 
     def conflicts(self, name: Ref, *, stage: Stage = ...) -> Sequence[Conflict]:

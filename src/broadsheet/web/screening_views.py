@@ -44,6 +44,11 @@ CHOSEN_NAMES = {
     Chosen.RANDOM: "At random",
     Chosen.MANUAL: "Picked by hand",
 }
+WHY_CHOSEN = {
+    Chosen.RANKED: "By what was decided so far.",
+    Chosen.AUDIT: "Drawn at random, whatever the ranking thinks of it.",
+    Chosen.PRIOR: "Known before screening began.",
+}
 SHOWN_LABELS = {
     "": "All",
     "unread": "Unread",
@@ -85,17 +90,72 @@ RULES = {
     "budget": ("Budget", GuaranteeClass.NONE, "Stops after so many records."),
 }
 """Stopping rules: name, class, and what it does."""
+CLASS_ABOUT = {
+    GuaranteeClass.ASSUMPTION: (
+        "The statement is true with the confidence above if the ranking keeps what is assumed of it. Nobody can know "
+        "that beforehand: random draws watch it, and refute it where it does not hold."
+    ),
+    GuaranteeClass.DISTRIBUTION_FREE: (
+        "The statement is true with the confidence above whatever the ranking does, a useless or a hostile one too. It "
+        "reads the most."
+    ),
+    GuaranteeClass.NONE: (
+        "Rules of thumb, for comparison. What they say may be far from the truth, and nothing here can tell how far: "
+        "do not rest a published recall on them."
+    ),
+}
+"""What a class of stopping rules promises, and what it does not."""
+RULE_CLASSES = [(kind, [(key, *of) for key, of in RULES.items() if of[1] is kind]) for kind in CLASS_ABOUT]
+"""The stopping rules by class: (class, [(key, name, class, what it does)])."""
+DEFAULT_MODEL = "default"
+COMPOSITIONS = {
+    DEFAULT_MODEL: (
+        "Words and meaning, in turns",
+        "Two rankings take turns: one of words, beside an encoder’s vectors where there are any, and one of words from "
+        "the labels alone.",
+    ),
+    "words": ("Words alone", "Without an encoder’s vectors."),
+    "labels-only": (
+        "Words, from labels alone",
+        "Learns from labelled records alone and at a fixed ratio, near to what ASReview does by default.",
+    ),
+    "naive-bayes": ("Naive Bayes", "On words: simple and quick, and mostly worse than the others."),
+}
+"""What orders the records: the names of ``learn.screening`` with a name and a sentence for the reader."""
+QUERIERS = {
+    "max-relevance": ("Likeliest first", "Finds soonest, and only this order gives the rank advantage its evidence."),
+    "uncertainty": (
+        "Most doubtful first",
+        "Teaches the ranking where it is least sure, and finds later. The rank advantage hardly learns from it.",
+    ),
+    "mixed": ("Likeliest, some at random", "One in twenty is drawn at random, against tunnel vision."),
+    "random": ("At random", "No ranking at all: as much is read as without a tool."),
+    "anchors": (
+        "Near changing anchors",
+        "Likeliest first within a small part of the pool that changes from round to round: for large pools with few "
+        "relevant records.",
+    ),
+}
+"""In which order records come."""
 CLASS_WORDS = {
     GuaranteeClass.DISTRIBUTION_FREE: "Guaranteed without assumptions",
     GuaranteeClass.ASSUMPTION: "Guaranteed under a stated assumption",
     GuaranteeClass.NONE: "No guarantee",
 }
+UNSAID_WORDS = {
+    GuaranteeClass.DISTRIBUTION_FREE: "Rule without assumptions",
+    GuaranteeClass.ASSUMPTION: "Rule under a stated assumption",
+    GuaranteeClass.NONE: "Rule without a guarantee",
+}
+"""The same as long as the rule says nothing: nothing is guaranteed yet."""
 EVENT_WORDS = {
     ReviewEventKind.CREATE: "Review created",
     ReviewEventKind.PLAN: "Plan changed",
     ReviewEventKind.ADD: "Records added",
+    ReviewEventKind.SOURCE: "Source named",
     ReviewEventKind.UNDO: "Taken back",
     ReviewEventKind.TWIN: "Said to repeat",
+    ReviewEventKind.DIFFERENT: "Said to be another work",
     ReviewEventKind.APART: "Said to stand alone",
     ReviewEventKind.AUDIT: "Audit begun",
     ReviewEventKind.STOP: "Screening stopped",
@@ -144,24 +204,22 @@ def _piece(text: str, over: Sequence[Highlight]) -> Markup:
     return piece
 
 
-def why_offered(offer: Offer, held: Label | None = None) -> str:
-    """Why this record, in a sentence; ``held`` is its label, where it was decided before."""
+def why_offered(offer: Offer, held: Label | None = None, mode: str = "random") -> str:
+    """Why this record, in a sentence; ``held`` is its label, where it was decided before, ``mode`` what was asked."""
     match offer.chosen:
         case Chosen.RANKED if offer.unread:
             place = "First" if not offer.place else f"Number {number(offer.place + 1)}"
             return f"{place} of {number(offer.unread)} unread by what was decided so far."
-        case Chosen.RANKED:
-            return "By what was decided so far."
-        case Chosen.AUDIT:
-            return "Drawn at random, whatever the ranking thinks of it."
         case Chosen.RANDOM:
-            return "Drawn by your wish from the unread records."
-        case Chosen.PRIOR:
-            return "Known before screening began."
+            by_wish = "by your wish from the unread records."
+            return (
+                f"Drawn {by_wish if mode == 'random' else 'from the unread records: there is no ranking of them yet.'}"
+            )
         case Chosen.MANUAL:
             changed = "Decided before: a decision that is changed keeps its place in the evidence."
             picked = "Not chosen by the desk, so it is no evidence for the stopping rule."
             return changed if held in (Label.INCLUDE, Label.EXCLUDE) else picked
+    return WHY_CHOSEN[offer.chosen]
 
 
 def coded(criteria: Iterable[Criterion]) -> str:
@@ -224,16 +282,25 @@ def rule_parts(rule: str) -> tuple[str, str, str]:
 
 
 def rule_words(stopping: StoppingPlan) -> str:
-    """The declared rule in a line: “Rank advantage (b = 3), target recall 95 % with 95 % confidence”."""
-    words = " ".join(RULES[part][0].lower() if part in RULES else part for part in stopping.rule.split(" "))
-    parts = [words[:1].upper() + words[1:]]
-    if "rank-advantage" in stopping.rule:
-        parts[0] += f" (b = {stopping.advantage:g})"
-    if "irrelevant-in-a-row" in stopping.rule:
-        parts.append(f"{number(stopping.in_a_row)} in a row")
-    if "budget" in stopping.rule:
-        parts.append(f"budget {number(stopping.budget)}")
-    return f"{', '.join(parts)}: recall {exact(stopping.target)} with {exact(stopping.confidence)} confidence"
+    """The declared rule in a line, as what is aimed at: “Target: recall 95 % at 95 % confidence, by rank advantage
+    (b = 3)”."""
+    words = [RULES[part][0].lower() if part in RULES else part for part in stopping.rule.split(" ")]
+    for rule, numbers in (
+        ("rank-advantage", f" (b\u00a0=\u00a0{stopping.advantage:g})"),
+        ("irrelevant-in-a-row", f" ({number(stopping.in_a_row)})"),
+        ("budget", f" of {number(stopping.budget)} records"),
+    ):
+        words = [word + numbers if word == RULES[rule][0].lower() else word for word in words]
+    how = " ".join(words).replace("chao", "Chao")
+    return f"Target: recall {exact(stopping.target)} at {exact(stopping.confidence)} confidence, by {how}"
+
+
+def badge(report: StopReport) -> str:
+    """The class of a statement; as long as nothing is said, that of the rule which will say it."""
+    if report.recall is not None:
+        return CLASS_WORDS[report.guarantee]
+    kinds = {RULES[part][1] for part in report.rule.split(" ") if part in RULES}
+    return UNSAID_WORDS[kinds.pop() if len(kinds) == 1 else report.guarantee]
 
 
 def exact(share: float) -> str:
@@ -262,6 +329,13 @@ def bound(share: float) -> str:
     return f"{math.floor(share * 1000 + 1e-9) / 10:g}\u202f%"
 
 
+def read_share(read: int, records: int) -> str:
+    """How much is read, in whole percent, rounded down: only all is 100 %; what is below one percent is said so."""
+    if 0 < read * 100 < records:
+        return "under 1\u202f%"
+    return f"{read * 100 // records if records else 0}\u202f%"
+
+
 def kept_together(sentence: str) -> str:
     """A sentence of the desk for a page: no line ends between a number and its percent sign."""
     return sentence.replace(" %", "\u202f%")
@@ -276,6 +350,8 @@ FILTERS = {
     "marked": marked,
     "paragraphs": paragraphs,
     "why_offered": why_offered,
+    "read_share": read_share,
+    "badge": badge,
     "coded": coded,
     "pool_byline": byline,
     "event_words": event_words,
@@ -295,6 +371,10 @@ GLOBALS = {
     "stage_names": STAGE_NAMES,
     "chosen_names": CHOSEN_NAMES,
     "class_words": CLASS_WORDS,
+    "class_about": CLASS_ABOUT,
+    "rule_classes": RULE_CLASSES,
+    "compositions": COMPOSITIONS,
+    "queriers": QUERIERS,
     "shown_labels": SHOWN_LABELS,
     "stopping_rules": RULES,
     "modes": MODES,

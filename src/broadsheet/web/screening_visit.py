@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from ..errors import NotFoundError
 from ..model.reading import Reader
@@ -19,6 +19,16 @@ from .screening_protocol import ScreenedLike, ScreeningLike
 from .site import Page, Site
 
 ROOT = "/reviews"
+DONE = {
+    "plan": "The plan is changed. What was read before it stays, and every statement says when it was changed.",
+    "added": "Added to the pool.",
+    "prior": "Taken as known before screening.",
+    "twin": "Said to repeat the other: one decision now counts for both, once.",
+    "apart": "Said to repeat no other.",
+    "stop": "Stopped. The statement is kept in the history.",
+    "reopen": "Taken up again.",
+}
+"""What was just done, in words of ours: an address must not be able to put any there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +92,11 @@ class Visit:
     def record(self, number: int) -> ScreenedLike:
         """A record, as this reader may see it. Raises NotFoundError."""
         return self.screening.record(self.name, number, stage=self.stage, screener=self.viewer)
+
+    def have(self, *numbers: int) -> None:
+        """Raises NotFoundError for a number that no record of the pool has, before anything is written."""
+        for number in dict.fromkeys(numbers):
+            self.record(number)
 
     def held(self, found: ScreenedLike) -> Label | None:
         """What stands decided of a record for this reader."""
@@ -156,10 +171,17 @@ def visited(handler: ReviewPage) -> Page:
 
 
 def posted(handler: ReviewPost) -> Callable[[Site, Request, Form, Reader], Response]:
-    """The form of a review."""
+    """The form of a review.
+
+    A script of ours that sends it asks for JSON: it is told where to go on, so that a page can stay where it is when
+    the server cannot be reached.
+    """
 
     def post(site: Site, request: Request, form: Form, reader: Reader) -> Response:
         review = review_of(site.library.screening, str(request.path_params["review"]))
-        return handler(Visit(site, request, reader, review, stage_of(form.text("stage"))), form)
+        response = handler(Visit(site, request, reader, review, stage_of(form.text("stage"))), form)
+        if response.status_code == 303 and request.headers.get("accept") == "application/json":
+            return JSONResponse({"next": response.headers["location"]}, headers={"cache-control": "no-store"})
+        return response
 
     return post

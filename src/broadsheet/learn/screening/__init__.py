@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .balancers import Even, Prevalence, Ratio
 from .classifiers import NaiveBayes, SupportVectors
-from .compositions import COMPOSITIONS, QUERIERS, model_of
+from .compositions import COMPOSITIONS, QUERIERS, REVISION, model_of
 from .evidence import Explanation, Span
 from .features import Words
 from .model import Ranking, ScreeningModel
@@ -17,6 +17,7 @@ from .queriers import Anchors, MaxRelevance, Mixed, Random, Uncertainty
 __all__ = [
     "COMPOSITIONS",
     "QUERIERS",
+    "REVISION",
     "Anchors",
     "Even",
     "Explanation",

@@ -10,6 +10,7 @@ from scipy import sparse
 from broadsheet.learn.linear import BackgroundClassifier
 
 from .parts import Part
+from .turns import Beside
 
 
 class NaiveBayes(Part):
@@ -82,6 +83,9 @@ class SupportVectors(Part):
 
 def _used(x: Any) -> tuple[Any, Any]:
     """The columns with something in them: the others keep a weight of 0, and few rows use few words."""
+    if isinstance(x, Beside):
+        words, columns = _used(x.words)
+        return Beside(words, x.vectors), np.append(columns, np.arange(x.words.shape[1], x.shape[1]))
     if not sparse.issparse(x):
         return x, slice(None)
     seen = np.zeros(x.shape[1], bool)

@@ -13,13 +13,16 @@ from .classifiers import NaiveBayes
 from .model import ScreeningModel
 
 DEFAULT = "default"
+BESIDE = 0.5  # the vectors' part, beside words, in what one classifier compares records by
 
 _PARAMETERS: dict[str, Callable[[], dict[str, Any]]] = {
-    DEFAULT: dict,
+    DEFAULT: lambda: {"meaning": BESIDE, "turns": True},
     "words": lambda: {"meaning": 0.0},
     "labels-only": lambda: {"meaning": 0.0, "background": 0.0, "keywords": 0.0, "balancer": Ratio()},
     "naive-bayes": lambda: {"classifier": NaiveBayes(), "meaning": 0.0},
 }
+_FORMER: dict[str, Callable[[], dict[str, Any]]] = {**_PARAMETERS, DEFAULT: dict}
+"""As compositions were in revision 1: a sum of scores by default, and a description that gave way to the first find."""
 _QUERIERS: dict[str, Callable[[int], Any]] = {
     "max-relevance": lambda seed: queriers.MaxRelevance(),
     "uncertainty": lambda seed: queriers.Uncertainty(),
@@ -29,16 +32,25 @@ _QUERIERS: dict[str, Callable[[int], Any]] = {
 }
 
 COMPOSITIONS = tuple(_PARAMETERS)
-"""``default``: words and vectors. ``words``: without an encoder. ``labels-only``: words, labelled records alone and a
-fixed ratio, near to what ASReview's default does. ``naive-bayes``: words, for who wants it."""
+"""``default``: two classifiers whose orders take turns, one of words beside vectors with a background and one of words
+from the labels alone; without vectors the first alone. ``words``: without an encoder. ``labels-only``: words, labelled
+records alone and a fixed ratio, near to what ASReview's default does. ``naive-bayes``: words, for who wants it."""
 QUERIERS = tuple(_QUERIERS)
+REVISION = 2
+"""Which form the compositions have now; the former ones are kept so that offers of that time can be made again."""
 
 
-def model_of(name: str = "", querier: str = "max-relevance", seed: int = 0) -> ScreeningModel:
-    """A composition (empty: the default) with a querier; raises InputError for a name that is not known."""
+def model_of(
+    name: str = "", querier: str = "max-relevance", seed: int = 0, *, revision: int = REVISION
+) -> ScreeningModel:
+    """A composition (empty: the default) with a querier; raises InputError for a name that is not known, and for a
+    ``revision`` that there was not."""
     composition = name or DEFAULT
     if composition not in _PARAMETERS:
         raise InputError(f"no screening model {name!r}; there are {', '.join(COMPOSITIONS)}")
     if querier not in _QUERIERS:
         raise InputError(f"no querier {querier!r}; there are {', '.join(QUERIERS)}")
-    return ScreeningModel(**_PARAMETERS[composition](), querier=_QUERIERS[querier](seed), name=composition, seed=seed)
+    if not 1 <= revision <= REVISION:
+        raise InputError(f"no revision {revision} of the screening models; the last one is {REVISION}")
+    made = {**_FORMER[composition](), "enough": 0} if revision == 1 else _PARAMETERS[composition]()
+    return ScreeningModel(**made, querier=_QUERIERS[querier](seed), name=composition, seed=seed)

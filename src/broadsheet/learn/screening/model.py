@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -17,6 +18,7 @@ from .evidence import Explanation, explained
 from .features import FEATURISERS, Words, centred, keyword_rows
 from .parts import Part, one_of
 from .queriers import QUERIERS, MaxRelevance, Pool
+from .turns import Beside, in_turns, spread_ratio
 
 MEANING = 0.8
 BACKGROUND = 4.0
@@ -24,6 +26,7 @@ MOST_BACKGROUND = 100.0
 SAMPLE = 500
 KEYWORDS = 0.0
 IRRELEVANT = 0.15
+ENOUGH = 5
 FORMAT = 1
 
 
@@ -60,14 +63,22 @@ class ScreeningModel:
 
     As long as nothing relevant is known, records are ranked by their likeness to a description, less a share of that to
     the mean of the irrelevant ones (Rocchio, Relevance feedback in information retrieval, 1971; the customary .15). A
-    classifier with the description in place of relevant records ranked worse than by lot.
+    classifier with the description in place of relevant records ranked worse than by lot. Until ``enough`` relevant
+    records are known, the description's order and the learned one take turns: one relevant record that is unlike the
+    others (in another language, say) must not throw away what was asked for.
+
+    With ``turns``, as in the default composition, there is no sum. One classifier, with balancer and sample, has words
+    and vectors in one row, the vectors with the share ``meaning`` of the words' say; the other learns words from the
+    labels alone at the fixed ratio, near to what ASReview does; the unread records stand at the better of their two
+    places (``in_turns``). Without vectors the one classifier of words does better alone (docs/experiments.md).
 
     ``keywords`` is the weight of keywords beside words: 0, since they gained nothing that was certain. The balancer was
     chosen on the tuning half of the reviews; that ``background`` follows the share, and ``meaning``, after figures of
     both halves had been seen (docs/experiments.md).
 
     Learned by ``fit_features``: ``rows_`` sparse [records, words and keywords], ``vectors_`` float64 [records,
-    dimensions] or None, ``features_`` ("tfidf" or "tfidf+vectors"), ``tie_`` (a random order by ``seed``).
+    dimensions] or None, ``beside_`` both together with ``turns``, else None, ``features_`` ("tfidf" or
+    "tfidf+vectors"), ``tie_`` (a random order by ``seed``).
     """
 
     def __init__(
@@ -82,6 +93,8 @@ class ScreeningModel:
         background: float = BACKGROUND,
         sample: int = SAMPLE,
         keywords: float = KEYWORDS,
+        turns: bool = False,
+        enough: int = ENOUGH,
         seed: int = 0,
     ) -> None:
         self.featuriser = featuriser or Words()
@@ -93,6 +106,8 @@ class ScreeningModel:
         self.background = background
         self.sample = sample
         self.keywords = keywords
+        self.turns = turns
+        self.enough = enough
         self.seed = seed
 
     def fit_features(
@@ -120,6 +135,9 @@ class ScreeningModel:
         self.rows_ = sparse.csr_matrix(sparse.hstack(blocks)) if len(blocks) > 1 else blocks[0]
         usable = vectors is not None and self.meaning > 0 and self.classifier.signed
         self.vectors_ = centred(vectors) if usable else None  # type: ignore[arg-type]
+        self.beside_ = None
+        if self.turns and self.vectors_ is not None:
+            self.beside_ = Beside(self.rows_, math.sqrt(self.meaning) * self.vectors_)
         self.features_ = "tfidf" if self.vectors_ is None else "tfidf+vectors"
         self.tie_ = np.random.default_rng(self.seed).permutation(len(texts))
         self._describe(description, vectors if usable else None, description_vector)
@@ -153,7 +171,7 @@ class ScreeningModel:
         is_unread[known] = is_unread[kept_out] = False
         unread = np.flatnonzero(is_unread)
         fits = self._fits(known, is_relevant, unread)
-        scores, basis = self._scores(fits, known, is_relevant, unread)
+        scores, basis, coef = self._scores(fits, known, is_relevant, unread)
         pool = Pool(
             scores=scores,
             unread=unread,
@@ -162,11 +180,9 @@ class ScreeningModel:
             rows=self.rows_ if self.vectors_ is None else self.vectors_,
             tie=self.tie_,
         )
-        words = len(self.featuriser.names_)
-        coef = fits[0][:words] if fits else np.zeros(words)
         best = MaxRelevance().order(pool)
         order = best if isinstance(self.querier, MaxRelevance) else self.querier.order(pool)
-        return Ranking(order, best, scores, basis, len(known), coef, float(fits[0][-1]) if fits else 0.0)
+        return Ranking(order, best, scores, basis, len(known), coef[:-1], float(coef[-1]))
 
     def _fits(self, known: np.ndarray, is_relevant: np.ndarray, unread: np.ndarray) -> tuple[np.ndarray, ...]:
         """Coefficients and intercept for each block; none where either class is empty, or all is read."""
@@ -188,22 +204,41 @@ class ScreeningModel:
         return tuple(fits)
 
     def _blocks(self) -> list[Any]:
+        """The rows of each classifier."""
+        if self.beside_ is not None:
+            return [self.beside_, self.rows_]
         return [self.rows_] if self.vectors_ is None else [self.rows_, self.vectors_]
 
     def _scores(
         self, fits: tuple[np.ndarray, ...], known: np.ndarray, is_relevant: np.ndarray, unread: np.ndarray
-    ) -> tuple[np.ndarray, str]:
-        if fits:
-            return self._joined(
-                [block @ fit[:-1] + fit[-1] for block, fit in zip(self._blocks(), fits, strict=True)], unread
-            ), "labels"
-        refused = known[~is_relevant]
+    ) -> tuple[np.ndarray, str, np.ndarray]:
+        """Scores of all records, what they rest on, and the words' coefficients with the offset after them."""
+        words = len(self.featuriser.names_)
+        if not fits:
+            return *self._likeness(known, is_relevant, unread), np.zeros(words + 1)
+        each = [block @ fit[:-1] + fit[-1] for block, fit in zip(self._blocks(), fits, strict=True)]
+        coefs = [np.append(fit[:words], fit[-1]) for fit in fits]
+        if self.beside_ is not None:
+            lists, coef = each, coefs[0] + spread_ratio(each[0], each[1], unread) * coefs[1]
+        else:
+            lists, coef = [self._joined(each, unread)], coefs[0]
         found = known[is_relevant]
+        if self._described is not None and len(found) < self.enough:
+            lists.append(self._likeness(known[~is_relevant], np.zeros(len(known) - len(found), bool), unread)[0])
+        return (
+            in_turns(lists, unread, self.tie_, len(known) % len(lists)) if len(lists) > 1 else lists[0],
+            "labels",
+            coef,
+        )
+
+    def _likeness(self, known: np.ndarray, is_relevant: np.ndarray, unread: np.ndarray) -> tuple[np.ndarray, str]:
+        """Likeness to what is relevant, or described, less a share of that to what is not; and what it rests on."""
+        found, refused = known[is_relevant], known[~is_relevant]
         basis = "labels" if len(found) else "description" if self._described is not None else "irrelevant"
         if basis == "irrelevant" and not len(refused):
             return np.zeros(self.rows_.shape[0]), "nothing"
         scores = []
-        for n, block in enumerate(self._blocks()):
+        for n, block in enumerate([self.rows_] if self.vectors_ is None else [self.rows_, self.vectors_]):
             wanted = self._described[n] if basis == "description" and self._described else _mean(block, found)
             scores.append(block @ (wanted - IRRELEVANT * _mean(block, refused)))
         return self._joined(scores, unread), basis
@@ -211,8 +246,8 @@ class ScreeningModel:
     def _joined(self, scores: Sequence[np.ndarray], unread: np.ndarray) -> np.ndarray:
         """The scores of all blocks in one, at an equal spread over the unread records; the sign keeps its meaning."""
         total = np.asarray(scores[0])
-        if len(scores) > 1 and (spread := float(scores[1][unread].std())) > 0:
-            total = total + self.meaning * float(total[unread].std()) / spread * scores[1]
+        if len(scores) > 1:
+            total = total + self.meaning * spread_ratio(total, scores[1], unread) * scores[1]
         return total
 
     def explain(self, ranking: Ranking, index: int) -> Explanation:
@@ -222,7 +257,10 @@ class ScreeningModel:
     def to_record(self) -> dict[str, Any]:
         """Plain values for JSON: the parts' records and the parameters; nothing learned."""
         parts = {role: getattr(self, role).to_record() for role in _ROLES}
-        return {"format": FORMAT, **parts, **{name: getattr(self, name) for name in _PLAIN}}
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        if self.enough == ENOUGH:  # as in records from before there was a choice
+            del plain["enough"]
+        return {"format": FORMAT, **parts, **plain}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
@@ -252,6 +290,8 @@ _PLAIN: dict[str, type] = {
     "background": float,
     "sample": int,
     "keywords": float,
+    "turns": bool,
+    "enough": int,
     "seed": int,
 }
 
