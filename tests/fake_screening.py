@@ -22,6 +22,7 @@ from broadsheet.model.screening import (
     Offer,
     Plan,
     PoolRecord,
+    PoolSource,
     PoolSummary,
     PossibleRepeat,
     PrismaCounts,
@@ -30,6 +31,7 @@ from broadsheet.model.screening import (
     ReviewEventKind,
     ReviewProgress,
     Sharing,
+    SourceKind,
     Stage,
     Standing,
     StoppingPlan,
@@ -67,6 +69,7 @@ class FakeScreening:
     pools: dict[int, list[PoolRecord]] = field(default_factory=dict)
     events_: dict[int, list[ReviewEvent]] = field(default_factory=dict)
     sent: list[tuple[str, bytes]] = field(default_factory=list)
+    named_sources: list[tuple[object, str, object]] = field(default_factory=list)
     wants_audit: bool = False
     overtaken: str = ""
     report: StopReport | None = None
@@ -154,11 +157,44 @@ class FakeScreening:
         self._keep(review, K.ADD, screener, detail=json.dumps({"source": source, "entries": len(records)}))
         return summary
 
-    def add_stream(self, name: str | int, file: BinaryIO, source: str, *, screener: str = "") -> PoolSummary:
+    def add_stream(
+        self,
+        name: str | int,
+        file: BinaryIO,
+        source: str,
+        *,
+        screener: str = "",
+        called: str = "",
+        kind: SourceKind | None = None,
+    ) -> PoolSummary:
         body = file.read()
         self.sent.append((source, body))
+        if called or kind:
+            self.named_sources.append((source, called, kind))
         titles = [line for line in body.decode("utf-8", "replace").splitlines() if line.strip()]
         return self._fill(name, source, [PoolRecord(0, title) for title in titles], screener)
+
+    def sources(self, name: str | int) -> list[PoolSource]:
+        adds = [event for event in self.history(name) if event.kind is K.ADD]
+        named = [str(json.loads(event.detail)["source"]) for event in adds]
+        return [
+            PoolSource(number, source, source, SourceKind.DATABASE, 1, 1, 0, event.moment)
+            for number, (source, event) in enumerate(zip(named, adds, strict=True), 1)
+        ]
+
+    def name_source(
+        self,
+        name: str | int,
+        source: int | str | Sequence[int],
+        called: str = "",
+        kind: SourceKind | str | None = None,
+        *,
+        screener: str = "",
+    ) -> ReviewEvent:
+        if not self.sources(name):
+            raise NotFoundError(f"no source {source!r}")
+        self.named_sources.append((source, called, kind))
+        return self._keep(self.review(name), K.SOURCE, screener)
 
     def add_search(
         self,

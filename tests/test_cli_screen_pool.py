@@ -121,7 +121,7 @@ def test_sources_are_listed_and_named(boats: Call, tmp_path: Path) -> None:
     assert [one["name"] for one in boats("screen", "sources", "boats", "--json").json] == ["Scopus", "ICTRP"]
     lines = [" ".join(line.split()) for line in boats("screen", "prisma", "boats").out.splitlines()]
     assert lines[:2] == ["identified: Scopus (database) 20", "identified: ICTRP (register) 1"]
-    assert "not screened (not screened yet) 21" in lines
+    assert "not screened 21 (not screened yet)" in lines
     assert "no. 1: Scopus" in boats("screen", "history", "boats").out
     assert "Give a NAME, or --kind" in boats("screen", "source", "boats", "1").err
     done = boats("screen", "add", "boats", "--search", "rowing", "--source", "x")

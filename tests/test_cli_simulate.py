@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from broadsheet.cli.progress import Progress
 from tests.cli_fake import Call, caller
 from tests.screening_pools import is_relevant, pool_file
 
@@ -144,3 +145,34 @@ def test_a_screened_review_is_a_pool(call: Call, tmp_path: Path) -> None:
     found = call("simulate", "boats", "--seeds", "1", "--json").json
     assert (found["records"], found["relevant"]) == (12, 3)
     assert found["runs"][0]["stops"][0]["rule"] == "irrelevant-in-a-row"
+
+
+def test_each_run_is_told_when_it_is_done(call: Call, labelled: Path) -> None:
+    done = call("simulate", str(labelled), "--seeds", "2", "--compare", "irrelevant-in-a-row", "--in-a-row", "5")
+    told = [line for line in done.err.splitlines() if line.startswith("seed ")]
+    assert [line.partition(":")[0] for line in told] == ["seed 0", "seed 1"]
+    for line in told:
+        assert "40 read, WSS@95 " in line
+        assert "irrelevant-in-a-row stops after " in line
+
+
+def test_who_has_enough_gets_the_runs_that_are_done(
+    call: Call, labelled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Progress, done: int, total: int | None, note: str = "") -> None:
+        if done > 2 * 40 + 5:  # within the third run
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "update", interrupted)
+    done = call("simulate", str(labelled), "--seeds", "5", "--until", "end")
+    assert done.code == 130
+    assert "Interrupted: 2 of 5 runs are done." in done.err
+    assert done.out.splitlines()[0] == "40 records, 8 relevant; 2 runs."
+    assert len(call("simulate", str(labelled), "--seeds", "5", "--until", "end", "--json").json["runs"]) == 2
+
+    def at_once(self: Progress, done: int, total: int | None, note: str = "") -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "update", at_once)
+    done = call("simulate", str(labelled), "--seeds", "5")
+    assert (done.code, done.out) == (130, "")

@@ -176,10 +176,21 @@ def test_an_area_that_many_papers_are_in_does_not_stand_alone() -> None:
             assert told["area"].text.startswith("in Machine Learning, which you follow: ")
     (alone,) = reasons(found, 11).values()
     assert alone.text.startswith("in Machine Learning, which you follow: thirsty, ")
-    (area, variety) = reasons_for(found, 11, SectionKind.FRONT, Known(SPACE), varied=True)
+    (area, variety) = reasons_for(found, 11, SectionKind.FRONT, Known(SPACE), varied=(0, 1))
     assert area.text == "in Machine Learning, which you follow"
     assert variety.kind == "variety"
     assert variety.text.startswith("unlike what stands above it: thirsty, ")
+
+
+def test_what_a_paper_for_variety_is_unlike_what_stands_above_it_in_is_not_there() -> None:
+    follows = (Interest(InterestKind.AREA, "cs.LG"),)
+    same = [written(950, "bread"), written(951, "bread")]
+    papers = [*(written(900 + n, "bees") for n in range(9)), *same, written(952, "bread", "thirsty thirsty thirsty")]
+    found = ranked(papers, [], OTHERS, follows=follows)
+    (_, variety) = reasons_for(found, 11, SectionKind.FRONT, Known(SPACE), varied=(0, 9))
+    assert variety.text == "unlike what stands above it: thirsty"
+    (area,) = reasons_for(found, 10, SectionKind.FRONT, Known(SPACE), varied=(0, 9))
+    assert area.text.startswith("in Machine Learning, which you follow: ")
 
 
 def test_with_other_reasons_an_area_is_said_as_it_is() -> None:

@@ -531,3 +531,22 @@ def test_parameters_that_cannot_be_are_refused() -> None:
         DistributionFree(patience=-1)
     with pytest.raises(ValueError, match="cannot have -1 records"):
         DistributionFree().watch(-1)
+
+
+def test_why_the_bound_jumps_at_the_end_of_the_audit_is_said() -> None:
+    """Before its end the bound has a hundredth of the error."""
+    watch = DistributionFree(0.5, 0.9).watch(100)
+    for n in range(4):
+        watch.see(Step(Chosen.RANKED, n < 2, 100 - n))
+    assert "Until the audit ends" not in watch.verdict().sentence
+    watch.begin_audit(96)
+    watch.see(Step(Chosen.AUDIT, False, 96, place=0))
+    assert "Until the audit ends this is a weak bound, made with 1 % of the error" in watch.verdict().sentence
+    before = watch.recall
+    for n in range(1, 96):
+        watch.see(Step(Chosen.AUDIT, False, 96 - n, place=n))
+        if watch.stopped:
+            break
+        before = watch.recall
+    assert "Until the audit ends" not in watch.verdict().sentence
+    assert watch.recall is not None and before is not None and watch.recall >= 0.5 > before

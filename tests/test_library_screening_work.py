@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import event as sql
 
 from broadsheet.errors import InputError, NotFoundError
 from broadsheet.library import Library, offer_token
@@ -142,6 +144,23 @@ def test_an_offer_counts_though_a_repeat_was_found_since(boats: Screening) -> No
         boats.twin("boats", three[0], other)
     event = boats.decide("boats", offer.record.number, INCLUDE, offer=offer)
     assert (event.chosen, event.unread, event.model) == (Chosen.RANKED, 18, offer.model)
+
+
+def test_a_record_of_a_shared_review_costs_a_dozen_questions_to_the_database(
+    boats: Screening, library: Library
+) -> None:
+    screen(boats, "boats", count=2)
+    asked: list[str] = []
+
+    def note(*given: Any) -> None:
+        asked.append(given[2])
+
+    sql.listen(library.store.engine, "before_cursor_execute", note)
+    try:
+        screen(boats, "boats", count=3)
+    finally:
+        sql.remove(library.store.engine, "before_cursor_execute", note)
+    assert len(asked) <= 3 * 12
 
 
 @pytest.mark.parametrize(

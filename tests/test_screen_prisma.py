@@ -217,6 +217,13 @@ def test_nothing_left_unread_and_full_texts_not_assessed() -> None:
     assert "Studies included" not in lines
 
 
+def test_the_names_of_phases_can_be_read() -> None:
+    for counts in (COUNTS, replace(COUNTS, assessed=0, not_retrieved=0, reasons=(), included=0)):
+        root = etree.fromstring(prisma_svg(counts).encode())
+        sizes = [float(text.get("font-size")) for text in root.iter(f"{SVG}text") if text.get("transform")]
+        assert sizes == [13.0] * 3
+
+
 def test_many_sources_are_added_up() -> None:
     lines = drawn(replace(COUNTS, identified=tuple((f"source {n}", n) for n in range(30))))
     assert "16 others (n\u00a0=\u00a0344)" in lines

@@ -327,3 +327,29 @@ def test_offers_by_vectors_need_the_same_vectors() -> None:
 def test_records_that_are_missing_are_refused() -> None:
     with pytest.raises(InputError, match="speak of 9 new records"):
         replay(review(), records(3), told("- add 9"))
+
+
+def test_a_statement_of_an_older_version_may_say_it_in_other_words() -> None:
+    """Joined rules said another confidence then; what counts is compared all the same."""
+    at = Desk(
+        review(Plan(stopping=StoppingPlan(rule="rank-advantage or distribution-free"))),
+        records(9),
+        (),
+        background=False,
+    )
+    lines = told("ann in 1", "ann out 2")
+    at.refresh(lines)
+    stop = replace(at.stop_event("ann", Stage.ABSTRACT, START), id=3)
+    old = json.loads(stop.detail)
+    assert old.pop("rules") == 2
+    old["report"] |= {"sentence": "As it was said then.", "confidence": 0.8999999999999999}
+
+    def differences(kept: dict[str, object]) -> tuple[str, ...]:
+        return replay(
+            review(at.state.review.plan), records(9), [*lines, replace(stop, detail=json.dumps(kept))]
+        ).differences
+
+    assert differences(old) == ()
+    assert "report, sentence" in differences({**old, "rules": 2})[-1]
+    old["report"] |= {"missing": 0}
+    assert ["report, missing" in one for one in differences(old)] == [True]

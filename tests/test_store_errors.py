@@ -417,10 +417,11 @@ def test_lock_file_that_cannot_be_written(store: Store, path: Path) -> None:
 def test_a_lock_whose_holder_cannot_leave_its_name_holds_all_the_same(store: Store, path: Path) -> None:
     """As on a full disk."""
     Path(f"{path}.writer").mkdir()
-    with store.writing(), open_store(f"sqlite:///{path}", timeout=0) as other:
-        with pytest.raises(BusyError, match="another process is writing"):
+    with open_store(f"sqlite:///{path}", timeout=0) as other:
+        with store.writing(), pytest.raises(BusyError, match="another process is writing"):
             WRITES["write"](other)
-        Path(f"{path}.writer").rmdir()
+        WRITES["write"](other)  # given back, though the name could not be taken away
+    Path(f"{path}.writer").rmdir()
     WRITES["write"](store)
 
 

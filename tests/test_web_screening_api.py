@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from broadsheet.model.screening import Chosen, Label, ReviewEventKind, Sharing, Stage
+from broadsheet.model.screening import Chosen, Label, ReviewEventKind, Sharing, SourceKind, Stage
 from broadsheet.web import create_app
 from broadsheet.web.identity import COOKIE
 from tests.fake_daily import OTHER_SECRET, FakeDaily
@@ -266,6 +266,21 @@ def test_bodies_are_of_the_kind_that_no_form_can_send(client: TestClient, desk: 
     assert desk.sent == []
 
 
+def test_sources_are_named_by_the_api(client: TestClient, desk: FakeScreening) -> None:
+    at = "/api/reviews/1"
+    client.put(f"{at}/files/a.ris?called=Scopus&kind=database", content=b"x", headers=OCTETS)
+    assert desk.named_sources == [("a.ris", "Scopus", SourceKind.DATABASE)]
+    last = client.get(f"{at}/sources").json()["sources"][-1]
+    assert (last["source"], last["kind"], last["entries"]) == ("a.ris", "database", 1)
+    answer = client.put(f"{at}/sources/{last['number']}", json={"called": "Embase", "kind": "other"})
+    assert answer.json()["sources"][-1]["number"] == last["number"]
+    assert desk.named_sources[-1] == (last["number"], "Embase", "other")
+    assert client.put(f"{at}/sources/1", json={"kind": "journal"}).status_code == 400
+    counts = client.get(f"{at}/prisma").json()
+    assert counts["kinds"] == ["database", "database"]
+    assert counts["unread_because"] == ""
+
+
 def test_files_have_the_limit_of_the_setting(client: TestClient, desk: FakeScreening) -> None:
     for size, status in ((150_000, 200), (250_000, 413)):
         response = client.put("/api/reviews/1/files/a.ris", content=b"x" * size, headers=OCTETS)
@@ -285,7 +300,7 @@ def test_every_route_of_reviews_is_described(client: TestClient) -> None:
     routes = {path: item for path, item in schema["paths"].items() if path.startswith("/api/reviews")}
     one = "/api/reviews/{review}"
     named = ("next", "decisions", "undo", "resolutions", "stop", "reopen", "searches", "papers", "priors", "twins")
-    named += ("audit", "differences", "named", "repeats")
+    named += ("audit", "differences", "named", "repeats", "sources", "sources/{number}")
     shown = ("records", "history", "progress", "conflicts", "agreement", "prisma", "export", "files/{file}")
     record = ("records/{number}", "records/{number}/offer", "records/{number}/history")
     assert set(routes) == {"/api/reviews", one, *(f"{one}/{name}" for name in (*named, *shown, *record))}

@@ -13,6 +13,7 @@ from broadsheet.model.screening import (
     Chosen,
     ReviewEventKind,
     Sharing,
+    SourceKind,
 )
 from broadsheet.web import screening_pairs
 from tests import web_reviews
@@ -150,6 +151,17 @@ def test_the_pool_is_filled_from_several_files(client: TestClient, desk: FakeScr
     sent(client, "/reviews/1/files", "/reviews/1?done=added#pool", files=files)
     assert desk.sent == [("a.ris", b"one\ntwo\n"), ("b.csv", "三".encode())]
     assert "Added to the pool." in page(client, "/reviews/1?done=added").text("p", class_="note")
+
+
+def test_sources_are_named(client: TestClient, desk: FakeScreening) -> None:
+    files = [("file", ("savedrecs.txt", b"one"))]
+    sent(client, "/reviews/1/files", files=files, called="Web of Science", kind="register")
+    assert desk.named_sources == [("savedrecs.txt", "Web of Science", SourceKind.REGISTER)]
+    shown = page(client, "/reviews/1")
+    numbers = [option["value"] for option, text in shown.all("option") if "savedrecs.txt" in text]
+    sent(client, "/reviews/1/source", "/reviews/1?done=named#pool", source=numbers[-1], called="WoS", kind="")
+    assert desk.named_sources[-1] == (int(numbers[-1]), "WoS", None)
+    assert sent(client, "/reviews/1/source", source="1", called="x", kind="journal").status_code == 400
 
 
 def test_no_file_is_said(client: TestClient) -> None:

@@ -41,6 +41,14 @@ class Progress:
             self._stream.write(self._line(done, total, note) + "\n")
             self._stream.flush()
 
+    def say(self, line: str) -> None:
+        """Write a line that stays, above the bar where there is one."""
+        if self._bar is not None:
+            self._bar.write(line, file=self._stream)
+        else:
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
     def _draw(self, done: int, total: int | None, note: str) -> None:
         if self._bar is None:
             from tqdm import tqdm

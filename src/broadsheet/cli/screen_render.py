@@ -229,7 +229,7 @@ def prisma_lines(counts: PrismaCounts) -> Iterable[str]:
     ]
     why = f" ({safe(counts.unread_because)})" if counts.unread_because else ""
     rows += [
-        (name.replace("_", " ") + why * (name == "not_screened"), f"{getattr(counts, name):,}")
+        (name.replace("_", " "), f"{getattr(counts, name):,}" + why * (name == "not_screened"))
         for name in (
             "duplicates",
             "removed_other",

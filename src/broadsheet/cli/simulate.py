@@ -44,18 +44,25 @@ def _until(context: click.Context, parameter: click.Parameter, value: str | None
 @together(*RULE_OPTIONS)
 @click.option("--compare", multiple=True, help="A further rule that is only watched. May be given more than once.")
 @together(*MODEL_OPTIONS)
-@click.option("--every", type=Number(0), default=1, show_default=True, help="Learn again after so many; 0: by itself.")
+@click.option(
+    "--every",
+    type=Number(0),
+    default=0,
+    help="Learn again after so many records, 1 as while screening; without, after one in a hundred of those read.",
+)
 @click.option("--vectors", is_flag=True, help="Rank by vectors as well; those that lack are made.")
 @click.option("--repeats", is_flag=True, help="Count records of a file that repeat others as records of their own.")
 @click.option("--orders", type=click.Path(dir_okay=False, path_type=Path), help="Save the orders here (JSON Lines).")
 @json_option
 @home_option
-def simulate(pool: str, orders: Path | None, as_json: bool, **given: Any) -> None:
+def simulate(pool: str, orders: Path | None, as_json: bool, **given: Any) -> int:
     """Try a way of screening on a FILE with labels, or on what was read of a REVIEW: what is read when, and when each
     rule would stop.
 
     WSS@95 is the work saved at a recall of 95 % over reading at random, RRF@10 the share found in the first tenth, ATD
     the mean share of records read before a relevant one. The records known before are left out of all three.
+
+    What came of each run is said on the error output as soon as it is done. Ctrl-C ends with the table of those runs.
 
     \b
     Examples:
@@ -63,7 +70,11 @@ def simulate(pool: str, orders: Path | None, as_json: bool, **given: Any) -> Non
       broadsheet simulate labelled.ris --seeds 50 --rule distribution-free --until rule
       broadsheet simulate anxiety --compare irrelevant-in-a-row --orders orders.jsonl
     """
+    runs = given["seeds"]
     found = _simulated(pool, given)
+    ended = len(found.runs) < runs
+    if ended:
+        click.echo(f"Interrupted: {len(found.runs):,} of {runs:,} runs are done.", err=True)
     if orders:
         from broadsheet.cli.manage import write_whole
 
@@ -73,9 +84,11 @@ def simulate(pool: str, orders: Path | None, as_json: bool, **given: Any) -> Non
         write_json(_shape(found))
     else:
         click.echo("\n".join(_lines(found)))
+    return 130 if ended else 0  # 128 + SIGINT, as shells report it
 
 
 def _simulated(pool: str, given: dict[str, Any]) -> Simulation:
+    """All runs, or those that were done when the user had enough."""
     from dataclasses import replace
 
     from broadsheet.cli.progress import Progress
@@ -92,16 +105,38 @@ def _simulated(pool: str, given: dict[str, Any]) -> Simulation:
         rules = [replace(plan.stopping, rule=rule) for rule in compared]
         for rule in (plan.stopping, *rules):
             check_plan(replace(plan, stopping=rule))
-        return library.screening.simulate(
-            path if of_file else pool,
-            plan,
-            range(runs),
-            vectors=vectors,
-            repeats=repeats,
-            compare=rules,
-            on_progress=lambda seed, read, records: progress.update(seed * records + read, runs * records),
-            **options,
-        )
+        done: list[Simulation] = []
+
+        def on_run(so_far: Simulation) -> None:
+            done[:] = [so_far]
+            progress.say(_run_line(so_far.runs[-1]))
+
+        try:
+            return library.screening.simulate(
+                path if of_file else pool,
+                plan,
+                range(runs),
+                vectors=vectors,
+                repeats=repeats,
+                compare=rules,
+                on_progress=lambda seed, read, records: progress.update(seed * records + read, runs * records),
+                on_run=on_run,
+                **options,
+            )
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            return done[0]
+
+
+def _run_line(run: Run) -> str:
+    """What came of a run, while others are to come."""
+    stops = (
+        f"{stop.rule} stops after {stop.read:,} with a recall of {_figure(stop.recall)}"
+        for stop in run.stops
+        if stop.read is not None
+    )
+    return "; ".join((f"seed {run.seed}: {len(run.order):,} read, WSS@95 {_figure(run.wss95)}", *stops))
 
 
 def _changed(plan: Plan | None, given: dict[str, Any]) -> Plan:

@@ -90,12 +90,12 @@ def reasons_for(
     *,
     explored: bool = False,
     area: str = "",
-    varied: bool = False,
+    varied: Sequence[int] = (),
 ) -> tuple[Reason, ...]:
     """At most three reasons for a paper, weightiest first; the one for its section before all.
 
-    ``area`` is the key of the area in whose section it stands, if it stands in one; ``varied`` says that others with
-    better scores had to stand back for it.
+    ``area`` is the key of the area in whose section it stands, if it stands in one; ``varied`` are the rows
+    above it, where others with better scores had to stand back for it.
     """
     parts = {name: float(values[row]) for name, values in ranking.parts.items()}
     total = sum(value for value in parts.values() if value > 0) or 1.0
@@ -109,7 +109,7 @@ def reasons_for(
     if not found and ranking.liked is not None:
         found = [*_similar(ranking, row, parts, known, least=0.0), *_worded(ranking, row, parts, known, least=0.0)]
     if found and all(one.kind == "area" for one in found) and _is_common(ranking):
-        found = _told_apart(ranking, row, known, found[0], varied=varied and not explored)
+        found = _told_apart(ranking, row, known, found[0], varied=() if explored else varied)
     if explored:
         found.append(_discovered(ranking, row, known))
     first = _FIRST.get(kind)
@@ -265,16 +265,17 @@ def _is_common(ranking: Ranking) -> bool:
     return int((ranking.parts["area"] > 0).sum()) >= COMMON
 
 
-def _told_apart(ranking: Ranking, row: int, known: Known, area: Reason, *, varied: bool) -> list[Reason]:
+def _told_apart(ranking: Ranking, row: int, known: Known, area: Reason, *, varied: Sequence[int]) -> list[Reason]:
     """A followed area with what tells the paper from the many others in it, as far as there is anything to tell."""
     if usual := _usual(ranking, row, known, 1.0):
         return [area, replace(usual[0], weight=min(usual[0].weight, area.weight))]
-    words = _about(ranking, row, known, ranking.rows.words[row].data)
-    if not words:
-        return [area]
+    found = ranking.rows.words[row]
     if varied:
-        return [area, Reason("variety", f"unlike what stands above it: {', '.join(words)}")]
-    return [replace(area, text=f"{area.text}: {', '.join(words)}")]
+        there = np.asarray(ranking.rows.words[list(varied)][:, found.indices].sum(axis=0)).ravel() > 0
+        if words := _about(ranking, row, known, np.where(there, 0.0, found.data)):
+            return [area, Reason("variety", f"unlike what stands above it: {', '.join(words)}")]
+    words = _about(ranking, row, known, found.data)
+    return [replace(area, text=f"{area.text}: {', '.join(words)}")] if words else [area]
 
 
 def _about(ranking: Ranking, row: int, known: Known, values: np.ndarray) -> list[str]:

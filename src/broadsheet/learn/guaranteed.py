@@ -6,13 +6,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
-from broadsheet.learn.evidence import FreeEvidence, RankEvidence, reached
+from broadsheet.learn.evidence import DRAWS, FreeEvidence, RankEvidence, reached
 from broadsheet.learn.stopping import NOTHING_FOUND, Stopper, Watch, check_target
 from broadsheet.learn.trail import FURTHER, NO_BOUND, Said, Step, Verdict, counted, exact_percent, in_words, percent
 from broadsheet.model.screening import DEFAULT_CONFIDENCE, DEFAULT_TARGET, GuaranteeClass
 
 PATIENCE = 0.5  # of FreeEvidence.audit_due
 WHATEVER = "whatever the ranking does"
+JUMPS = (
+    f"Until the audit ends this is a weak bound, made with {100 * DRAWS:g} % of the error; the rest is kept for the "
+    "audit's end, where the bound rises in one step."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +259,8 @@ def _sentences(
         return (said,)
     target = exact_percent(stopper.target)
     more = f"About {counted(further, 'more record')} for {target}, if nothing more is found."
-    return said, Said(more, f"{FURTHER}{target}", further)
+    rest = Said(more, f"{FURTHER}{target}", further)
+    return (said, rest, Said(JUMPS)) if watch.audit_size and ground == WHATEVER else (said, rest)
 
 
 def _ground(stopper: DistributionFree | RankAdvantage, ground: str) -> str:

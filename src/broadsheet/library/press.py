@@ -363,7 +363,7 @@ def _written(placed: Placed, ranking: Ranking, known: Known) -> Section:
     entries = []
     front = placed.kind is SectionKind.FRONT
     best = set(np.argsort(-ranking.scores, kind="stable")[: len(placed.rows)].tolist()) if front else set()
-    for row in placed.rows:
+    for place, row in enumerate(placed.rows):
         parts = {name: round(float(values[row]), 4) for name, values in ranking.parts.items() if values[row]}
         entries.append(
             Entry(
@@ -377,7 +377,7 @@ def _written(placed: Placed, ranking: Ranking, known: Known) -> Section:
                     known,
                     explored=row in placed.drawn and placed.drawn[row].explored,
                     area=placed.key.removeprefix("area-") if placed.kind is SectionKind.AREA else "",
-                    varied=front and row not in best,
+                    varied=placed.rows[:place] if front and row not in best else (),
                 ),
                 propensity=placed.drawn[row].propensity if row in placed.drawn else 1.0,
                 explored=row in placed.drawn and placed.drawn[row].explored,

@@ -348,7 +348,8 @@ class Screening(Pools):
 
         ``pool`` is the path of a file with labels, or a review, of which what was read counts. ``vectors`` are made
         where they lack; ``repeats`` counts those of a file as records of their own. ``options`` are those of
-        ``screen.simulate``: ``prior_included``, ``prior_excluded``, ``until``, ``compare``, ``every``, ``on_progress``.
+        ``screen.simulate``: ``prior_included``, ``prior_excluded``, ``until``, ``compare``, ``every``, ``on_progress``,
+        ``on_run``.
         """
         if isinstance(pool, Path):
             known = of_records(fill_of_items(self._items(pool), pool.name, None).records, repeats=repeats)

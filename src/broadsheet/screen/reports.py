@@ -152,12 +152,14 @@ def statement_fields(detail: str) -> dict[str, Any]:
 
 
 def not_compared(kept: Mapping[str, Any], plan: StoppingPlan) -> frozenset[str]:
-    """Fields of a report that an older statement may have otherwise: joined rules, and Chao's, said other things."""
+    """Fields of a report that an older statement may have otherwise: sentences are other ones now, and joined rules and
+    Chao's said other things."""
     words = plan.rule.split(" ")
-    if kept.get("rules", 1) >= RULES or not {"or", "and", "chao"}.intersection(words):
+    if kept.get("rules", 1) >= RULES:
         return frozenset()
-    fields = frozenset({"sentence", "target", "confidence"})
-    return fields | {"stop", "wants", "further"} if "chao" in words else fields
+    joined = {"target", "confidence"} if {"or", "and"}.intersection(words) else set()
+    chao = {"stop", "wants", "further"} if "chao" in words else set()
+    return frozenset({"sentence", *joined, *chao})
 
 
 def advantage_sentence(report: StopReport) -> str:

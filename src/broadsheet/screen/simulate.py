@@ -96,13 +96,15 @@ def simulate(
     compare: Sequence[StoppingPlan] = (),
     every: int = 1,
     on_progress: OnProgress | None = None,
+    on_run: Callable[[Simulation], None] | None = None,
 ) -> Simulation:
     """Runs a plan once for each seed, which draws the priors, the audit's order and what is random in the model.
 
     ``until`` says where a run ends: ``min`` when the last relevant record is found, ``rule`` when the declared rule
     says stop, −1 with the last record, a number after so many records beside the priors (0: the priors only; more than
     there are: the last one). ``compare`` are further rules that are followed, but not asked what to read. The model
-    learns again after ``every`` records; 0 makes that one in a hundred of those read.
+    learns again after ``every`` records; 0 makes that one in a hundred of those read. ``on_run`` is given what is done
+    after each run.
 
     Raises InputError for no relevant record, for more priors than there are, and for an unknown end.
     """
@@ -113,7 +115,7 @@ def simulate(
     if every < 0:
         raise InputError(f"the model learns again after 1 record or more (0: by itself), not after {every}")
     model = _model(pool, plan)
-    runs = []
+    runs: list[Run] = []
     for seed in seeds:
         one = _Run(pool, plan, seed, model, (plan.stopping, *compare))
         one.give_priors(prior_included, prior_excluded)
@@ -121,6 +123,8 @@ def simulate(
             if on_progress is not None:
                 on_progress(seed, read, len(pool.texts))
         runs.append(one.result())
+        if on_run is not None:
+            on_run(Simulation(len(pool.texts), relevant, tuple(runs), _means(runs)))
     return Simulation(len(pool.texts), relevant, tuple(runs), _means(runs))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from broadsheet.model.screening import PrismaCounts, SourceKind
@@ -50,11 +50,12 @@ class _Row:
     phase: str
     main: _Box
     side: tuple[_Box, ...] = ()
+    is_alone: bool = True  # of its phase, whose name must fit beside it
 
     @property
     def height(self) -> int:
         sides = sum(box.height for box in self.side) + 12 * max(len(self.side) - 1, 0)
-        least = 0 if self.phase == "Screening" else 12 + round(_PHASE * _EM * len(self.phase))
+        least = 12 + round(_PHASE * _EM * len(self.phase)) if self.is_alone else 0
         return max(self.main.height, sides, least)
 
 
@@ -99,24 +100,22 @@ def _rows(counts: PrismaCounts) -> list[_Row]:
         removed.append(_counted(f"Records not screened{why}", counts.not_screened))
     before = _Box(_lines("Records removed before screening:", removed), True)
     excluded = _Box(_lines(_counted("Records excluded", counts.excluded)))
-    rows = [
-        _Row("Identification", identified, (before,)),
-        _Row("Screening", _Box(_lines(_counted("Records screened", counts.screened))), (excluded,)),
-    ]
+    first = _Row("Identification", identified, (before,))
+    read = _Row("Screening", _Box(_lines(_counted("Records screened", counts.screened))), (excluded,))
     if not counts.assessed and not counts.not_retrieved:
         pending = _lines(
             _counted("Records included by title and abstract", counts.sought), ["Full texts were not assessed"]
         )
-        return [*rows, _Row("Included", _Box(pending))]
+        return [first, read, _Row("Included", _Box(pending))]
     reasons = _Box(_lines("Reports excluded:", _listed(list(counts.reasons)) or [_counted("In all", 0)]), True)
+    sought = _Box(_lines(_counted("Reports sought for retrieval", counts.sought)))
+    assessed = _Box(_lines(_counted("Reports assessed for eligibility", counts.assessed)))
+    missing = _Box(_lines(_counted("Reports not retrieved", counts.not_retrieved)))
     return [
-        *rows,
-        _Row(
-            "Screening",
-            _Box(_lines(_counted("Reports sought for retrieval", counts.sought))),
-            (_Box(_lines(_counted("Reports not retrieved", counts.not_retrieved))),),
-        ),
-        _Row("Screening", _Box(_lines(_counted("Reports assessed for eligibility", counts.assessed))), (reasons,)),
+        first,
+        replace(read, is_alone=False),
+        _Row("Screening", sought, (missing,), is_alone=False),
+        _Row("Screening", assessed, (reasons,), is_alone=False),
         _Row("Included", _Box(_lines(_counted("Studies included in review", counts.included)))),
     ]
 

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ..errors import InputError
-from ..model.screening import Chosen, Label, Offer, Plan, Stage, StoppingPlan
+from ..model.screening import Chosen, Label, Offer, Plan, SourceKind, Stage, StoppingPlan
 from . import identity, params, screening_files, screening_pages
 from .api_daily import Known, may_change
 from .api_models import ErrorOut
@@ -23,6 +23,7 @@ from .api_screening_in import (
     AuditIn,
     DecisionIn,
     DifferenceIn,
+    KindWord,
     ModeWord,
     PapersFillIn,
     PlanIn,
@@ -30,6 +31,7 @@ from .api_screening_in import (
     ResolutionIn,
     ReviewIn,
     SearchFillIn,
+    SourceIn,
     StageIn,
     StageWord,
     TwinIn,
@@ -40,6 +42,8 @@ from .api_screening_models import (
     OfferOut,
     PoolRecordOut,
     PoolRecordsOut,
+    PoolSourceOut,
+    PoolSourcesOut,
     PoolSummaryOut,
     PossibleRepeatOut,
     PossibleRepeatsOut,
@@ -104,6 +108,7 @@ _SENT: dict[str, Any] = {
 }
 _Stage = Annotated[StageWord, Query(description="The stage of screening.")]
 _Number = Annotated[int, Path(ge=1, le=params.MAX_ID, description="The record's number in the pool.")]
+_Source = Annotated[int, Path(ge=1, le=params.MAX_ID, description="The number of the addition, from 1.")]
 _After = Annotated[int, Query(ge=0, le=params.MAX_ID, description="Go on from here: the `next` of the last answer.")]
 _Limit = Annotated[int, Query(ge=1, le=MOST, description="How many.")]
 
@@ -203,13 +208,29 @@ def _filling(router: APIRouter) -> None:
         file: Annotated[str, Path(max_length=200, description="The file's name: its ending helps to tell its form.")],
         request: Request,
         visit: Visited,
+        called: Annotated[str, Query(max_length=200, description="What its source is called in reports.")] = "",
+        kind: Annotated[KindWord | None, Query(description="What its source is; else a database.")] = None,
     ) -> PoolSummaryOut:
         """Add the records of a file (RIS, nbib, BibTeX, CSV, TSV, XLSX, JSON Lines), sent as the body.
 
         Labels and notes in ASReview's conventions are read; what was labelled counts as known before screening.
         """
         sent = Upload(params.clean(file), await request.body())
-        return PoolSummaryOut.of(await run_in_threadpool(add_file, visit, sent))
+        of = SourceKind(kind) if kind else None
+        return PoolSummaryOut.of(await run_in_threadpool(add_file, visit, sent, params.clean(called), of))
+
+    @router.get("/{review}/sources", responses=_REFUSED)
+    def sources(visit: Visited) -> PoolSourcesOut:
+        """What was added to the pool, addition by addition, with the names that reports print."""
+        return PoolSourcesOut(
+            sources=[PoolSourceOut.of(one) for one in visit.screening.sources(visit.name) if one.number]
+        )
+
+    @router.put("/{review}/sources/{number}", responses=_CHANGING, dependencies=guarded)
+    def name_source(number: _Source, body: SourceIn, visit: Visited) -> PoolSourcesOut:
+        """Say what a source is called in reports, or of which kind it is."""
+        visit.screening.name_source(visit.name, number, body.called, body.kind, screener=visit.screener)
+        return sources(visit)
 
     @router.post("/{review}/searches", responses=_CHANGING, dependencies=guarded)
     def fill_from_search(body: SearchFillIn, visit: Visited) -> PoolSummaryOut:

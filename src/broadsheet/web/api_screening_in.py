@@ -20,6 +20,7 @@ HeldWord = Literal["include", "exclude", "later", "unread"]
 FinalWord = Literal["include", "exclude"]
 StageWord = Literal["abstract", "full-text"]
 ModeWord = Literal["auto", "ranked", "audit", "random"]
+KindWord = Literal["database", "register", "other"]
 ChosenWord = Literal["ranked", "audit", "random", "manual"]
 
 
@@ -133,6 +134,13 @@ class SearchFillIn(_In):
     )
     saved: Number | None = Field(None, description="Instead of a query: the number of a saved search.")
     limit: int = Field(1_000, ge=1, le=100_000)
+
+
+class SourceIn(_In):
+    """What a source is called in reports, or of which kind it is, or both."""
+
+    called: Annotated[str, Field(max_length=200), AfterValidator(one_line)] = ""
+    kind: KindWord | None = None
 
 
 class PapersFillIn(_In):

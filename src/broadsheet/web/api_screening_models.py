@@ -13,6 +13,7 @@ from ..model.screening import (
     Offer,
     Plan,
     PoolRecord,
+    PoolSource,
     PoolSummary,
     PossibleRepeat,
     Review,
@@ -142,6 +143,29 @@ class PoolSummaryOut(BaseModel):
         """The answer for a summary."""
         values = {name: getattr(summary, name) for name in cls.model_fields if name != "problems"}
         return cls(**values, problems=list(summary.problems))
+
+
+class PoolSourceOut(BaseModel):
+    """An addition to the pool: entries = added + refused."""
+
+    number: int
+    source: str = Field(description="The file or search.")
+    name: str = Field(description="What it is called in reports.")
+    kind: str = Field(description="database, register or other.")
+    entries: int
+    added: int
+    refused: int
+
+    @classmethod
+    def of(cls, source: PoolSource) -> PoolSourceOut:
+        """The answer for a source."""
+        return cls(**{name: getattr(source, name) for name in cls.model_fields})
+
+
+class PoolSourcesOut(BaseModel):
+    """What was added to the pool, in order."""
+
+    sources: list[PoolSourceOut]
 
 
 class PoolRecordOut(BaseModel):

@@ -133,9 +133,11 @@ class PrismaOut(BaseModel):
     """The numbers of the PRISMA 2020 flow diagram."""
 
     identified: list[CountedOut] = Field(description="By source.")
+    kinds: list[str] = Field(description="Of each of these: database, register or other.")
     duplicates: int
     removed_other: int = Field(description="Entries that could not be screened: without title and abstract.")
-    not_screened: int = Field(description="Unread when screening stopped.")
+    not_screened: int = Field(description="Removed before screening: left unread.")
+    unread_because: str = Field(description="Why they are left unread, such as the stopping rule; empty for none.")
     screened: int
     excluded: int
     sought: int
@@ -148,8 +150,9 @@ class PrismaOut(BaseModel):
     def of(cls, counts: PrismaCounts) -> PrismaOut:
         """The answer for the numbers."""
         return cls(
-            **{n: getattr(counts, n) for n in cls.model_fields if n not in ("identified", "reasons")},
-            identified=_counted(dict(counts.identified)),
+            **{n: getattr(counts, n) for n in cls.model_fields if n not in ("identified", "kinds", "reasons")},
+            identified=[CountedOut(name=name, count=count) for name, count in counts.identified],
+            kinds=list(counts.kinds or ("database",) * len(counts.identified)),
             reasons=_counted(dict(counts.reasons)),
         )
 

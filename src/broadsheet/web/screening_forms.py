@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from ..errors import InputError
 from ..model.reading import Reader
-from ..model.screening import Chosen, Criterion, Label, Offer, Plan, PoolSummary, Sharing, StoppingPlan
+from ..model.screening import Chosen, Criterion, Label, Offer, Plan, PoolSummary, Sharing, SourceKind, StoppingPlan
 from . import params, screening_pairs
 from .acting import Post, see
 from .forms import Form, Upload
@@ -151,15 +151,30 @@ def add_files(visit: Visit, form: Form) -> Response:
     """Fill the pool from files."""
     if not form.files:
         raise InputError("No file was chosen: take RIS, nbib, BibTeX, CSV, TSV, XLSX or JSON Lines.")
+    called, kind = form.text("called"), _kind(form)
     for sent in form.files:
-        add_file(visit, sent)
+        add_file(visit, sent, called, kind)
     return filled(visit)
 
 
-def add_file(visit: Visit, sent: Upload) -> PoolSummary:
-    """Fill the pool from a file that was sent."""
+def add_file(visit: Visit, sent: Upload, called: str = "", kind: SourceKind | None = None) -> PoolSummary:
+    """Fill the pool from a file that was sent; in reports its source is ``called`` so."""
     source = sent.name.replace("\\", "/").rpartition("/")[2] or "file"
-    return visit.screening.add_stream(visit.name, io.BytesIO(sent.content), source, screener=visit.screener)
+    content, who = io.BytesIO(sent.content), visit.screener
+    return visit.screening.add_stream(visit.name, content, source, screener=who, called=called, kind=kind)
+
+
+def name_source(visit: Visit, form: Form) -> Response:
+    """Say what a source is called in reports."""
+    visit.screening.name_source(
+        visit.name, form.number("source"), form.text("called"), _kind(form), screener=visit.screener
+    )
+    return see(visit.url(done="named") + "#pool")
+
+
+def _kind(form: Form) -> SourceKind | None:
+    word = form.text("kind")
+    return SourceKind(one_of("kind", word, SourceKind)) if word else None
 
 
 def add_search(visit: Visit, form: Form) -> Response:
@@ -333,6 +348,7 @@ POSTS: list[tuple[str, Post]] = [
     address("/settings", posted(change)),
     address("/remove", posted(remove)),
     address("/files", posted(add_files)),
+    address("/source", posted(name_source)),
     address("/search", posted(add_search)),
     address("/saved-search", posted(add_saved_search)),
     address("/papers", posted(add_papers)),

@@ -37,6 +37,7 @@ def overview(visit: Visit) -> Response:
         progress=progress,
         picture=curve(progress.curve, target=progress.report.target, records=progress.records),
         added=[(str(detail.get("source", "")), detail, clock(event.moment, _zone(visit))) for event, detail in added],
+        sources=[source for source in visit.screening.sources(visit.name) if source.number],
         stopped=_stopped(events, visit),
         note=_note(visit),
         searches=visit.reader.profile.searches,

@@ -12,12 +12,14 @@ from ..model.screening import (
     Offer,
     Plan,
     PoolRecord,
+    PoolSource,
     PoolSummary,
     PossibleRepeat,
     PrismaCounts,
     Review,
     ReviewEvent,
     ReviewProgress,
+    SourceKind,
     Stage,
     Standing,
 )
@@ -81,8 +83,33 @@ class ScreeningLike(Protocol):
         """Remove a review with all decisions."""
         ...
 
-    def add_stream(self, name: Ref, file: BinaryIO, source: str, *, screener: str = "") -> PoolSummary:
-        """Fill the pool from a file that was sent under the name ``source``."""
+    def add_stream(
+        self,
+        name: Ref,
+        file: BinaryIO,
+        source: str,
+        *,
+        screener: str = "",
+        called: str = "",
+        kind: SourceKind | None = None,
+    ) -> PoolSummary:
+        """Fill the pool from a file that was sent under the name ``source``, and is called something in reports."""
+        ...
+
+    def sources(self, name: Ref) -> Sequence[PoolSource]:
+        """What was added, with the names that reports print."""
+        ...
+
+    def name_source(
+        self,
+        name: Ref,
+        source: int | str | Sequence[int],
+        called: str = "",
+        kind: SourceKind | str | None = None,
+        *,
+        screener: str = "",
+    ) -> ReviewEvent:
+        """Give a source a name or a kind for reports."""
         ...
 
     def add_search(

@@ -22,6 +22,7 @@ ROOT = "/reviews"
 DONE = {
     "plan": "The plan is changed. What was read before it stays, and every statement says when it was changed.",
     "added": "Added to the pool.",
+    "named": "Named: reports and the PRISMA diagram print it so.",
     "prior": "Taken as known before screening.",
     "twin": "Said to repeat the other: one decision now counts for both, once.",
     "apart": "Said to repeat no other.",
