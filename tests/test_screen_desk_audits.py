@@ -13,10 +13,26 @@ from broadsheet.model.screening import (
     Stage,
 )
 from broadsheet.screen import Desk
-from broadsheet.screen.offers import PUT_OFF
+from broadsheet.screen.offers import PUT_OFF, drawn
 from broadsheet.store import plan_to_json
 from tests.screen_desks import FREE, IN, LATER, OUT, decide, desk, pool, read, some
 from tests.screen_makers import START, event, review, told
+
+# --- random draws
+
+
+def test_a_decision_on_a_draw_does_not_draw_again_and_the_next_one_does() -> None:
+    """At 40,000 records a draw takes milliseconds."""
+    at = desk(of=pool(60))
+    offer = some(at.offer("ann", mode="random"))
+    kept = at.state.last_draw
+    assert drawn(at.state, Stage.ABSTRACT, "ann") == offer.record.number
+    assert at.state.last_draw is kept
+    decide(at, offer, OUT)
+    following = some(at.offer("ann", mode="random"))
+    assert following.record.number != offer.record.number and at.state.last_draw is not kept
+    assert drawn(at.state, Stage.ABSTRACT, "bo") == following.record.number
+
 
 # --- audits
 

@@ -121,6 +121,13 @@ class _Desk:
     def _drawn(self) -> Choice | None:
         """The first of a random order that stands as long as no more is unread: so a draw that was passed by, or taken
         back, comes again, and nobody draws until it pleases. What was put off has been drawn already."""
+        key = (self.stage, self.screener, self.state.last_event, frozenset(self.lent))
+        if self.state.last_draw[0] != key:
+            self.state.last_draw = key, self._drawn_anew()
+        drawn: tuple[Group, Chosen] | None = self.state.last_draw[1]
+        return None if drawn is None else self._placed(*drawn)
+
+    def _drawn_anew(self) -> tuple[Group, Chosen] | None:
         import numpy as np
 
         state, track = self.state, self.track
@@ -134,7 +141,7 @@ class _Desk:
         first = free[draws.random(len(state.records))[free - 1].argmin()]
         # A draw that leaves out what others have before them is not from all that is unread.
         chosen = Chosen.RANDOM if len(free) == len(fresh) else Chosen.MANUAL
-        return self._placed(int(first), chosen)
+        return int(first), chosen
 
     def _ranked(self) -> Choice | None:
         track = self.track

@@ -13,7 +13,7 @@ repeat each other, so that a group counts once; a group's final label at a stage
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Self
+from typing import Any, Self
 
 from broadsheet.errors import NotFoundError
 from broadsheet.model.screening import (
@@ -33,6 +33,9 @@ from broadsheet.screen.groups import Group
 
 class State(Fold):
     """What a review's records and events amount to. Groups are named by their least record number."""
+
+    last_draw: tuple[object, Any] = (None, None)
+    """What ``screen.offers`` drew last and for what, until the next event: a decision on a draw asks for it again."""
 
     @classmethod
     def of(cls, review: Review, records: Iterable[PoolRecord], events: Iterable[ReviewEvent] = ()) -> Self:
