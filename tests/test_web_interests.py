@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,49 +10,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from broadsheet.model.reading import Action, Interest, InterestKind
-from broadsheet.web import create_app
+from tests import web_reading
 from tests.fake_daily import OTHER_SECRET, SECRET
 from tests.fake_library import FakeLibrary
-from tests.pages import BASE, NOW, Page, page
+from tests.pages import Page, page
+from tests.web_reading import OWN, done, sent
 
-PUBLIC = "http://papers.example.org"
-OWN = {"origin": BASE}
-
-
-@pytest.fixture
-def library() -> FakeLibrary:
-    return FakeLibrary()
-
-
-@pytest.fixture
-def client(library: FakeLibrary) -> Iterator[TestClient]:
-    with TestClient(create_app(library, now=lambda: NOW), base_url=BASE, follow_redirects=False) as found:
-        yield found
-
-
-@pytest.fixture
-def public(library: FakeLibrary) -> Iterator[TestClient]:
-    app = create_app(library, host="0.0.0.0", now=lambda: NOW)
-    with TestClient(app, base_url=PUBLIC, follow_redirects=False) as found:
-        yield found
-
-
-def sent(client: TestClient, path: str, to: str | None = None, **fields: Any) -> Any:
-    """Send a form as a page of the site does; ``to`` is where it must lead."""
-    response = client.post(path, data=fields, headers={"origin": str(client.base_url).rstrip("/")})
-    if to is not None:
-        assert (response.status_code, response.headers.get("location")) == (303, to), response.text[-400:]
-    return response
-
-
-def done(library: FakeLibrary) -> list[tuple[str, str, int]]:
-    return [(event.reader, event.action.value, event.paper) for event in library.daily.events_]
-
-
-def ours(caplog: pytest.LogCaptureFixture) -> str:
-    """What was logged here, and not by the client of these tests."""
-    kept = [record for record in caplog.records if record.name.startswith(("broadsheet", "uvicorn", "starlette"))]
-    return "\n".join(f"{record.getMessage()} {record.exc_text or ''}" for record in kept)
+library, client, public = web_reading.FIXTURES
 
 
 def profile(library: FakeLibrary) -> Any:
