@@ -1,4 +1,4 @@
-"""What the tests of a reader's pages share: sites at home and in public, forms sent, what was done and what was logged."""
+"""What the tests of a reader's pages share: sites at home and in public, forms that are sent, what was done."""
 
 from __future__ import annotations
 
