@@ -17,6 +17,8 @@ from broadsheet.model.screening import (
     Sharing,
     Stage,
 )
+from broadsheet.screen.state import State
+from broadsheet.screen.trail import trail
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 BLINDED = Plan(sharing=Sharing.BLINDED, screeners=("ann", "bo"))
@@ -99,3 +101,13 @@ def labels(found: dict[int, Label]) -> dict[int, str]:
 
 def words(found: Sequence[ReviewEvent]) -> list[str]:
     return [f"{one.screener} {one.label} {one.record}" for one in found]
+
+
+def state(*lines: str, plan: Plan | None = None, pool: Sequence[PoolRecord] | None = None) -> State:
+    return State.of(review(plan), pool or records(10), told(*lines))
+
+
+def seen(found: State, screener: str = "") -> list[str]:
+    """Steps as words: chosen, label, unread before, place in the audit's order."""
+    words = {True: "in", False: "out", None: "?"}
+    return [f"{s.chosen} {words[s.relevant]} {s.unread} {s.place}" for s in trail(found, screener=screener).steps]

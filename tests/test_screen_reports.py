@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from broadsheet.model.screening import (
     GuaranteeClass,
     Label,
     Plan,
-    PoolRecord,
     Sharing,
     Stage,
     StoppingPlan,
@@ -32,19 +30,9 @@ from broadsheet.screen.reports import (
 from broadsheet.screen.state import State
 from broadsheet.screen.trail import stopper_of, trail
 from broadsheet.store import plan_to_json
-from tests.screen_makers import BLINDED, event, records, review, told
+from tests.screen_makers import BLINDED, event, records, review, state, told
 
 IN, OUT = Label.INCLUDE, Label.EXCLUDE
-
-
-def state(*lines: str, plan: Plan | None = None, pool: Sequence[PoolRecord] | None = None) -> State:
-    return State.of(review(plan), pool or records(10), told(*lines))
-
-
-def seen(found: State, screener: str = "") -> list[str]:
-    """Steps as words: chosen, label, unread before, place in the audit's order."""
-    words = {True: "in", False: "out", None: "?"}
-    return [f"{s.chosen} {words[s.relevant]} {s.unread} {s.place}" for s in trail(found, screener=screener).steps]
 
 
 RULES = (

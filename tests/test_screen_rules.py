@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,27 +13,15 @@ from broadsheet.model.screening import (
     Criterion,
     Label,
     Plan,
-    PoolRecord,
     ReviewEvent,
     Sharing,
     StoppingPlan,
 )
 from broadsheet.screen import check_event, check_plan
-from broadsheet.screen.state import State
 from broadsheet.screen.trail import trail
-from tests.screen_makers import BLINDED, event, records, review, told
+from tests.screen_makers import BLINDED, event, state, told
 
 IN, OUT = Label.INCLUDE, Label.EXCLUDE
-
-
-def state(*lines: str, plan: Plan | None = None, pool: Sequence[PoolRecord] | None = None) -> State:
-    return State.of(review(plan), pool or records(10), told(*lines))
-
-
-def seen(found: State, screener: str = "") -> list[str]:
-    """Steps as words: chosen, label, unread before, place in the audit's order."""
-    words = {True: "in", False: "out", None: "?"}
-    return [f"{s.chosen} {words[s.relevant]} {s.unread} {s.place}" for s in trail(found, screener=screener).steps]
 
 
 # --- what is refused (field case G11 and others)

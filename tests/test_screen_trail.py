@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import given, settings
@@ -11,27 +10,16 @@ from hypothesis import strategies as st
 from broadsheet.model.screening import (
     Label,
     Plan,
-    PoolRecord,
     Stage,
     StoppingPlan,
 )
 from broadsheet.screen.follower import Follower
 from broadsheet.screen.state import State
 from broadsheet.screen.trail import stopper_of, trail
-from tests.screen_makers import BLINDED, records, review, told
+from tests.screen_makers import BLINDED, records, review, seen, state, told
 from tests.test_screen_fold import ACTS, PLANS, POOL, happened
 
 IN, OUT = Label.INCLUDE, Label.EXCLUDE
-
-
-def state(*lines: str, plan: Plan | None = None, pool: Sequence[PoolRecord] | None = None) -> State:
-    return State.of(review(plan), pool or records(10), told(*lines))
-
-
-def seen(found: State, screener: str = "") -> list[str]:
-    """Steps as words: chosen, label, unread before, place in the audit's order."""
-    words = {True: "in", False: "out", None: "?"}
-    return [f"{s.chosen} {words[s.relevant]} {s.unread} {s.place}" for s in trail(found, screener=screener).steps]
 
 
 # --- trails

@@ -182,22 +182,16 @@ class Screening(Pools):
 
     def twin(self, name: Ref, number: RecordNumber, other: RecordNumber, screener: str = "") -> ReviewEvent:
         """Say that a record repeats another: what was decided of either holds for both, and they count once."""
-        review, who = self.review(name), self._who(screener)
-        event = ReviewEvent(0, review.id, ReviewEventKind.TWIN, who, now_utc(), number, other=other)
-        return self._shown(review, who, self._keep(review, [event])[0])
+        return self._said(name, screener, ReviewEventKind.TWIN, record=number, other=other)
 
     def apart(self, name: Ref, number: RecordNumber, screener: str = "") -> ReviewEvent:
         """Say that a record repeats none of those that it was taken to repeat."""
-        review, who = self.review(name), self._who(screener)
-        event = ReviewEvent(0, review.id, ReviewEventKind.APART, who, now_utc(), number)
-        return self._shown(review, who, self._keep(review, [event])[0])
+        return self._said(name, screener, ReviewEventKind.APART, record=number)
 
     def different(self, name: Ref, number: RecordNumber, other: RecordNumber, screener: str = "") -> ReviewEvent:
         """Say that two records that look like one are not: they are not listed as possible repeats any more, and no
         file that is added later makes one of them."""
-        review, who = self.review(name), self._who(screener)
-        event = ReviewEvent(0, review.id, ReviewEventKind.DIFFERENT, who, now_utc(), number, other=other)
-        return self._shown(review, who, self._keep(review, [event])[0])
+        return self._said(name, screener, ReviewEventKind.DIFFERENT, record=number, other=other)
 
     # Where it stands
 
@@ -285,9 +279,7 @@ class Screening(Pools):
 
     def reopen(self, name: Ref, screener: str = "", *, stage: Stage = Stage.ABSTRACT) -> ReviewEvent:
         """Take screening up again; the statement that was kept stays in the history."""
-        review, who = self.review(name), self._who(screener)
-        event = ReviewEvent(0, review.id, ReviewEventKind.REOPEN, who, now_utc(), stage=stage)
-        return self._shown(review, who, self._keep(review, [event])[0])
+        return self._said(name, screener, ReviewEventKind.REOPEN, stage=stage)
 
     # In and out
 
@@ -376,6 +368,12 @@ class Screening(Pools):
             while len(known) > _OFFERS:
                 del known[next(iter(known))]
         return offer
+
+    def _said(self, name: Ref, screener: str, kind: ReviewEventKind, **fields: Any) -> ReviewEvent:
+        """Keep an event that needs nothing but its fields; it is given as its screener sees it."""
+        review, who = self.review(name), self._who(screener)
+        [event] = self._keep(review, [ReviewEvent(0, review.id, kind, who, now_utc(), **fields)])
+        return self._shown(review, who, event)
 
     def _offered(self, review: Review, who: str, offer: Offer | None) -> Offer | None:
         """An offer as its screener sees it."""
